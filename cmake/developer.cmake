@@ -1,0 +1,23 @@
+# What the tests, examples and benchmarks share; a consumer of tev::tev meets none of it.
+
+get_property(tev_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(PROJECT_IS_TOP_LEVEL AND NOT tev_multi_config AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+find_program(TEV_CCACHE ccache)
+if(PROJECT_IS_TOP_LEVEL AND TEV_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TEV_CCACHE})
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(tev_warnings INTERFACE)
+target_compile_options(tev_warnings INTERFACE -Wall -Wextra -Wno-psabi
+                                              $<$<BOOL:${TEV_WARNINGS_AS_ERRORS}>:-Werror>)
