@@ -16,7 +16,13 @@ if(PROJECT_IS_TOP_LEVEL AND TEV_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TEV_CCACHE})
 endif()
 
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(PCRE2 REQUIRED)
+find_package(utf8proc REQUIRED)
 
 add_library(tev_warnings INTERFACE)
 target_compile_options(tev_warnings INTERFACE -Wall -Wextra -Wno-psabi
