@@ -56,7 +56,7 @@ class target {
   /// hidden [n, h] receives the final-normed states, the input of head(); it may be empty.
   /// n = 0 does nothing. On an error the cache is unchanged.
   /// @throws llm::error for a token, position, layer or span size out of range, or a full cache
-  void forward(forward_rows const& rows, kv_cache& cache, std::span<std::int32_t const> tap_layers,
+  void forward(forward_rows const& rows, kv_cache& cache, std::span<std::int64_t const> tap_layers,
                std::span<float> features, std::span<float> hidden, thread_pool& pool) const;
 
   /// logits [m, V] of final-normed states hidden [m, h].
