@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tev/core/types.hpp"
+
 namespace llm {
 
 /// A Qwen3 dense target: everything its forward pass needs besides the weights.
@@ -30,7 +32,7 @@ struct model_config {
   bool tie_word_embeddings = false;
   /// Ids that end a text, in the order of generation_config.json. Distinct, each in [0, V).
   /// Empty when neither file names one.
-  std::vector<std::int32_t> stop_ids;
+  std::vector<tev::token_id> stop_ids;
 };
 
 /// A DFlash drafter: a short Qwen3-shaped stack that fills a block of masked positions from
@@ -51,7 +53,7 @@ struct drafter_config {
   /// Positions of a block: the anchor and block_size - 1 masked ones. In [2, 256].
   std::int64_t block_size = 0;
   /// The id fed at the masked positions; its embedding is a row of the target's table.
-  std::int32_t mask_token_id = 0;
+  tev::token_id mask_token_id = 0;
   /// Decoder layers of the target, from 0, whose outputs are the features, in the order in which
   /// they are concatenated. Never empty.
   std::vector<std::int64_t> target_layer_ids;

@@ -39,7 +39,7 @@ class error : public std::runtime_error {
 
 /// Returns `text` in double quotes on one line, cut after `limit` bytes with an ellipsis. The cut
 /// does not split a UTF-8 sequence.
-[[nodiscard]] inline std::string quoted(std::string_view text, std::size_t limit = 60) {
+[[nodiscard]] inline std::string in_quotes(std::string_view text, std::size_t limit = 60) {
   if (text.size() <= limit) return "\"" + one_line(text) + "\"";
   std::size_t end = limit;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;

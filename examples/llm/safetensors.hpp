@@ -51,8 +51,8 @@ struct tensor_view {
 /// Returns the elements of an f32 tensor without a copy. Throws `error` for another type.
 [[nodiscard]] std::span<float const> f32_values(tensor_view const& tensor);
 
-/// The tensors of a folder with model.safetensors, or with model.safetensors.index.json and the
-/// shards it names; the index decides where both are there. Movable.
+/// The tensors of a folder with model.safetensors, or else with model.safetensors.index.json and
+/// the shards it names. Movable.
 class checkpoint {
  public:
   /// Opens and checks a checkpoint folder, or one .safetensors file.
