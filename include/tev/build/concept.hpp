@@ -1,0 +1,32 @@
+// What every tree builder takes and gives.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+#include "tev/distribution/concept.hpp"
+#include "tev/tree/draft_tree.hpp"
+
+namespace tev {
+
+/// A tree and, for each node, the draft probability of its path.
+struct built_tree {
+  draft_tree tree;
+  std::vector<double> score;  ///< [size]; 1 at the root, never above the parent's.
+};
+
+/// Turns draft rows and a budget into a tree.
+///
+/// Syntax: `builder(draft, horizon, budget) -> built_tree`, where row d of `draft` is the draft's
+/// distribution of the token at depth d + 1, d in [0, horizon). The builder prepares the rows.
+/// Semantics:
+///   B1. The tree has at most `budget` drafted nodes (the root is not counted) and depth at most
+///       `horizon`. Rows that are not `ok` end the tree above them.
+///   B2. Deterministic; no node has a score of 0.
+template <class B, class Draft>
+concept builder = distribution<Draft> && requires(B const& b, Draft const& d, std::int32_t n) {
+  { b(d, n, n) } -> std::same_as<built_tree>;
+};
+
+}  // namespace tev
