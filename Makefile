@@ -1,0 +1,47 @@
+# The front door. Each target does all of its own set-up.
+
+JOBS ?= $(shell nproc)
+BUILD = build/release
+TEV = $(BUILD)/bin/tev
+PROMPT = "Why is the sky blue?"
+export JOBS
+
+.PHONY: help demo test lossless bench docs format clean configure
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: ## decode a prompt through a draft tree, then compare the methods
+	@tools/setup.sh demo
+	@test -f $(BUILD)/build.ninja || cmake --preset release --log-level=WARNING \
+	  -DTEV_BUILD_TESTS=OFF -DTEV_BUILD_BENCHMARKS=OFF
+	@cmake --build $(BUILD) -j $(JOBS) --target tev_cli -- --quiet
+	$(TEV) decode $(PROMPT)
+	$(TEV) compare
+
+test: ## check style, build everything, run every test
+	@tools/setup.sh
+	@tools/check.sh
+
+lossless: configure ## prove on all prompts that a draft tree changes no text
+	@cmake --build $(BUILD) -j $(JOBS) --target lossless -- --quiet
+	$(BUILD)/bin/lossless --all
+
+bench: configure ## time the verifiers, as ratios to one read of the same memory
+	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks -- --quiet
+	@for program in $(BUILD)/bench/*_bench; do echo "$$program" && "$$program" || exit 1; done
+
+docs: ## write the reference documentation to build/docs/html
+	@tools/setup.sh
+	@tools/docs.sh
+
+format: ## format every C++ file
+	@tools/setup.sh
+	@tools/format.sh
+
+clean: ## remove everything that was built
+	rm -rf build
+
+configure:
+	@tools/setup.sh
+	@cmake --preset release --log-level=WARNING -DTEV_BUILD_TESTS=ON -DTEV_BUILD_BENCHMARKS=ON
