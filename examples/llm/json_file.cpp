@@ -168,7 +168,9 @@ std::string const& json_field::text() const {
 
 std::vector<json_field> json_field::elements(std::size_t least, std::size_t most) const {
   if (!value_->is_array() || value_->size() < least || value_->size() > most) {
-    refuse(fmt::format("an array of {} to {} elements is needed", least, most));
+    std::string const count =
+        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+    refuse(fmt::format("an array of {} elements is needed", count));
   }
   std::vector<json_field> fields;
   fields.reserve(value_->size());
