@@ -59,7 +59,9 @@ struct predraw_eager {
   TEV_HOST_DEVICE outcome operator()(Team const& team, Problem const& p,
                                      Source const& source) const {
     for (node_id v = 0; v < p.tree.size(); ++v) {
-      std::int32_t const d = v == 0 ? 0 : depth[p.tree.parent(v)] + 1;
+      // Parents that stand elsewhere are a damaged tree's: they may not lead out of the workspace.
+      node_id const above = p.tree.parent(v);
+      std::int32_t const d = 0 <= above && above < v ? depth[above] + 1 : 0;
       token_id const token = predrawn_token(team, p, source, v, d);
       team.barrier();
       if (team.rank() == 0) {
