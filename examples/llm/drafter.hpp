@@ -52,6 +52,8 @@ class drafter {
  private:
   struct weights;
   explicit drafter(std::unique_ptr<weights> loaded) noexcept;
+  void check(target const& model, std::int64_t n, std::int64_t rows, token_id anchor,
+             kv_cache const& cache) const;
   std::unique_ptr<weights> weights_;
 };
 

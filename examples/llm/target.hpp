@@ -1,6 +1,7 @@
 // The target model: a Qwen3 decoder on the host with row-independent arithmetic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -70,6 +71,9 @@ class target {
  private:
   struct weights;
   explicit target(std::unique_ptr<weights> loaded) noexcept;
+  void check(forward_rows const& rows, kv_cache const& cache,
+             std::span<std::int64_t const> tap_layers, std::size_t features,
+             std::size_t hidden) const;
   std::unique_ptr<weights> weights_;
 };
 

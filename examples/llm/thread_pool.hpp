@@ -62,7 +62,9 @@ class thread_pool {
   };
 
   void run(std::int64_t count, std::int64_t grain, part_function function, void* context);
+  void run_part(int rank) noexcept;
   void work(int rank);
+  void join() noexcept;
 
   std::vector<std::thread> workers_;
   std::mutex mutex_;
