@@ -69,6 +69,23 @@ text_splitter read_splitter(json_field const& root) {
   return {pattern.text(), fmt::format("{}: field {}", pattern.file(), pattern.path())};
 }
 
+/// Returns the two tokens of a merge, written as ["a", "b"] or as "a b". `field` gives its place.
+template <class Field>
+std::pair<std::string, std::string> both_of(nlohmann::json const& merge, Field const& field) {
+  if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+    return {merge[0].get<std::string>(), merge[1].get<std::string>()};
+  }
+  if (merge.is_array()) {
+    for (json_field const& token : field().elements(2, 2)) (void)token.text();
+  }
+  std::string const& both = field().text();
+  auto const space = both.find(' ');
+  if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos) {
+    field().refuse("two tokens with one space between them are needed");
+  }
+  return {both.substr(0, space), both.substr(space + 1)};
+}
+
 std::string utf8_letter(char32_t letter) {
   if (letter < 0x80) return {static_cast<char>(letter)};
   return {static_cast<char>(0xc0U | letter >> 6), static_cast<char>(0x80U | (letter & 0x3fU))};
@@ -126,7 +143,9 @@ void tokenizer::tables::read_vocab(json_field const& vocab) {
     std::string const& content = item.key();
     auto const field = [&] { return vocab.at(content); };
     if (!item.value().is_number_integer()) field().refuse("a token's id is needed");
-    auto const id = static_cast<token_id>(field().integer(0, tev::vocab_limit - 1));
+    auto const value = item.value().get<std::int64_t>();
+    if (value < 0 || value >= tev::vocab_limit) (void)field().integer(0, tev::vocab_limit - 1);
+    auto const id = static_cast<token_id>(value);
     auto bytes = bytes_of_letters(content);
     if (!tokens.try_emplace(id, token{bytes ? *std::move(bytes) : content, false}).second) {
       field().refuse("another token has this id");
@@ -146,34 +165,21 @@ void tokenizer::tables::read_vocab(json_field const& vocab) {
 
 void tokenizer::tables::read_merges(json_field const& merges) {
   if (!merges.is_array()) merges.refuse("an array of merges is needed");
-  std::size_t index = 0;
-  for (nlohmann::json const& merge : merges.raw()) {
-    json_field const field(merges.file(), merge, fmt::format("{}[{}]", merges.path(), index++));
-    std::string left;
-    std::string right;
-    if (merge.is_array()) {
-      auto const both = field.elements(2, 2);
-      left = both[0].text();
-      right = both[1].text();
-    } else {
-      std::string const& both = field.text();
-      auto const space = both.find(' ');
-      if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos) {
-        field.refuse("two tokens with one space between them are needed");
-      }
-      left = both.substr(0, space);
-      right = both.substr(space + 1);
-    }
+  for (std::size_t i = 0; i < merges.raw().size(); ++i) {
+    nlohmann::json const& merge = merges.raw()[i];
+    // Made for messages alone: there are as many merges as tokens.
+    auto const field = [&] {
+      return json_field(merges.file(), merge, fmt::format("{}[{}]", merges.path(), i));
+    };
     auto const id_of = [&](std::string const& content) {
       auto const found = vocab_ids.find(content);
-      if (found == vocab_ids.end()) {
-        throw make_error("{}: field {} needs the token {}, which model.vocab does not have",
-                         field.file(), field.path(), in_quotes(content));
-      }
-      return found->second;
+      if (found != vocab_ids.end()) return found->second;
+      throw make_error("{}: field {} needs the token {}, which model.vocab does not have",
+                       merges.file(), field().path(), in_quotes(content));
     };
+    auto const [left, right] = both_of(merge, field);
     if (!pairs.add(id_of(left), id_of(right), id_of(left + right))) {
-      field.refuse("the same pair is merged earlier");
+      field().refuse("the same pair is merged earlier");
     }
   }
 }
