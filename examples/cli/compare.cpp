@@ -136,7 +136,7 @@ void print_table(std::vector<contender> const& rows, std::int64_t prompts,
       "verifier reaches on these very trees. same text: prompts whose text is the first row's.\n");
 }
 
-json to_json(std::vector<contender> const& rows, std::int64_t prompts,
+json table_json(std::vector<contender> const& rows, std::int64_t prompts,
              compare_command const& command) {
   json lines = json::array();
   for (auto const& row : rows) {
@@ -200,7 +200,7 @@ void run(compare_command command) {
     }
   }
   if (command.as_json)
-    fmt::print("{}\n", to_json(rows, done, command).dump(2));
+    fmt::print("{}\n", table_json(rows, done, command).dump(2));
   else
     print_table(rows, done, command);
   if (interrupted()) throw exit_with{130};
