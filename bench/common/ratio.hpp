@@ -110,7 +110,7 @@ class ratio_reporter : public benchmark::BenchmarkReporter {
 /// Runs the registered benchmarks; the body of a benchmark program's `main`. Takes the options of
 /// Google Benchmark, `--benchmark_format=json` among them; time unit of all benchmarks: ms.
 inline int run_as_ratios(int argc, char** argv) {
-  std::vector<std::string> arguments{argv[0], "--benchmark_repetitions=9",
+  std::vector<std::string> arguments{argv[0], "--benchmark_repetitions=5",
                                      "--benchmark_enable_random_interleaving=true",
                                      "--benchmark_min_time=0.05"};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
