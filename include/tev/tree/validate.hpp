@@ -12,7 +12,8 @@
 
 namespace tev {
 
-/// What `validate` can find, in the order in which it looks.
+/// What `validate` can find. It looks in this order, save that faults of the same kind of check
+/// (second_root and parent_range; cycle and parent_order) are met in the order of the nodes.
 enum class tree_fault : std::int32_t {
   none,               ///< The arrays form a tree.
   size_mismatch,      ///< Two arrays differ in length.
@@ -111,8 +112,8 @@ inline tree_check check_links(tree_arrays const& t) {
 
 /// Checks the arrays of a tree against T1 to T3, the vocabulary, the budget and the child lists.
 ///
-/// Reads nothing outside the arrays, whatever they hold. O(size log size). The first fault in the
-/// order of `tree_fault` is reported, at the lowest node that shows it.
+/// Reads nothing outside the arrays, whatever they hold. O(size log size). The first fault met in
+/// the order of `tree_fault` is reported, at the lowest node that shows it.
 [[nodiscard]] inline tree_check validate(tree_arrays const& t) {
   std::size_t const size = t.parents.size();
   if (t.tokens.size() != size) return {tree_fault::size_mismatch, no_node};
