@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Proves that the tests can fail: plants one fault at a time and expects the probe to notice.
+"""Proves that the tests can fail: plants one fault at a time and expects a probe to notice.
 
 run.py PROJECT [--compiler g++] [--jobs 2] [--only TEXT]
 
-Every mutant is a copy of include/ with one line changed, against which probe.cpp is compiled and
-run. A mutant is killed when the probe fails or is still running after a minute; one that doesn't
-compile is an error. Exit status 0 when the unchanged copy passes and every mutant is killed.
+Every mutant is a copy of include/ with one line changed, against which the probe of that part of
+the library is compiled and run. A mutant is killed when the probe fails or is still running after a
+minute; one that doesn't compile is an error. Exit status 0 when all probes pass on the unchanged
+library and every mutant is killed.
 """
 
 import argparse
@@ -20,16 +21,20 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from mutants import MUTANTS  # noqa: E402
+from mutants import MUTANTS, PROBE_OF  # noqa: E402
 
 RUN_LIMIT_S = 60
 COMPILE_LIMIT_S = 300
 OPTIONS = ["-std=c++20", "-O0", "-w"]
 
+# The probe for each folder of the library.
+PROBES = {"verify": "laws", "exit_law": "laws", "team": "laws", "distribution": "rows",
+          "random": "rows", "core": "rows", "tree": "trees", "build": "trees"}
+
 
 def precompile_standard_headers(project, folder, compiler):
     """One compilation of the standard headers serves all mutants; returns the options for it."""
-    sources = list((project / "include").rglob("*.hpp")) + [project / "tests/mutants/probe.cpp"]
+    sources = [*(project / "include").rglob("*.hpp"), *(project / "tests/mutants").glob("*.?pp")]
     names = set()
     for source in sources:
         names.update(re.findall(r"^#include <[a-z_]+>$", source.read_text(), re.MULTILINE))
@@ -40,10 +45,10 @@ def precompile_standard_headers(project, folder, compiler):
     return ["-include", str(prelude)]
 
 
-def build_and_run(project, include, program, compiler, options):
+def build_and_run(project, include, probe, program, compiler, options):
     """Returns ("passed" | "failed" | "timeout" | "error", what the compiler or the probe said)."""
     command = [compiler, *OPTIONS, *options, "-I", str(include),
-               str(project / "tests/mutants/probe.cpp"), "-o", str(program)]
+               str(project / f"tests/mutants/probe_{probe}.cpp"), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_LIMIT_S)
     if built.returncode != 0:
         return "error", built.stderr.strip()
@@ -59,7 +64,8 @@ def build_and_run(project, include, program, compiler, options):
 
 def try_mutant(project, folder, compiler, options, number, mutant):
     """Returns (verdict, detail): "killed", "SURVIVED" or "ERROR"."""
-    _, file, old, new = mutant
+    name, file, old, new = mutant
+    probe = PROBE_OF.get(name, PROBES[file.split("/")[0]])
     source = project / "include/tev" / file
     text = source.read_text() if source.is_file() else ""
     if text.count(old) != 1:
@@ -67,7 +73,8 @@ def try_mutant(project, folder, compiler, options, number, mutant):
     home = folder / str(number)
     shutil.copytree(project / "include", home / "include")
     (home / "include/tev" / file).write_text(text.replace(old, new))
-    result, detail = build_and_run(project, home / "include", home / "probe", compiler, options)
+    result, detail = build_and_run(project, home / "include", probe, home / "probe", compiler,
+                                   options)
     shutil.rmtree(home)
     if result == "passed":
         return "SURVIVED", f"include/tev/{file}: {old} -> {new or '(nothing)'}"
@@ -88,10 +95,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         options = precompile_standard_headers(project, folder, arguments.compiler)
-        result, detail = build_and_run(project, project / "include", folder / "probe",
-                                       arguments.compiler, options)
-        if result != "passed":
-            sys.exit(f"the probe does not pass on the unchanged library: {result}: {detail}")
+        for probe in sorted(set(PROBES.values())):
+            result, detail = build_and_run(project, project / "include", probe, folder / "probe",
+                                           arguments.compiler, options)
+            if result != "passed":
+                sys.exit(f"probe_{probe} does not pass on the unchanged library: {result}: {detail}")
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             trials = [pool.submit(try_mutant, project, folder, arguments.compiler, options, k, m)
                       for k, m in enumerate(chosen)]
