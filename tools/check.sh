@@ -27,4 +27,6 @@ step "configure" cmake --preset "$preset" --log-level=WARNING -DTEV_BUILD_TESTS=
 step "build" cmake --build "$build" -j "$jobs" -- --quiet
 step "clang-tidy" tools/tidy.sh "$build"
 step "documentation" tools/docs.sh "$build/docs"
-step "tests" ctest --test-dir "$build" --no-tests=error --output-on-failure -j "$jobs"
+step "tests" ctest --test-dir "$build" --no-tests=error --output-on-failure --no-label-summary \
+  -j "$jobs" --output-log "$build/ctest.log"
+printf '\n%s, %d s in all\n' "$(grep 'tests passed' "$build/ctest.log")" $SECONDS
