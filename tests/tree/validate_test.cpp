@@ -123,6 +123,9 @@ TEST(Validate, NamesTheFirstDuplicateSibling) {
   EXPECT_EQ(check({-1, 0, 0, 1, 0, 1, 0}, {0, 9, 2, 5, 2, 5, 9}),
             (tree_check{tree_fault::duplicate_sibling, 4}))
       << "the lowest node whose token an earlier sibling has";
+  EXPECT_EQ(check({-1, 0, 0, 1, 1, 0}, {0, 5, 6, 7, 7, 5}),
+            (tree_check{tree_fault::duplicate_sibling, 4}))
+      << "also when a later one has the lower parent";
   EXPECT_EQ(check({-1, 0, 0, 0, 0}, {0, 4, 4, 4, 4}),
             (tree_check{tree_fault::duplicate_sibling, 2}));
 }
