@@ -88,7 +88,7 @@ std::vector<std::vector<tev::token_id>> read_prompt_ids(compare_command const& c
 // The prompt's own pass drafts nothing and is no cycle.
 double coverage_of(llm::cycle const& c) {
   if (c.index == 0 || c.tree.size() == 1) return 0.0;
-  for (tev::node_id v = 0; v < c.tree.size(); ++v) c.rows.prepare(tev::serial_team{}, v);
+  tev::prepare_all(tev::serial_team{}, c.rows, c.tree.size());
   return tev::exit_law_of(c.tree, c.rows).coverage;
 }
 
@@ -137,7 +137,7 @@ void print_table(std::vector<contender> const& rows, std::int64_t prompts,
 }
 
 json table_json(std::vector<contender> const& rows, std::int64_t prompts,
-             compare_command const& command) {
+                compare_command const& command) {
   json lines = json::array();
   for (auto const& row : rows) {
     json const budget = row.how == llm::method::tree ? json(row.budget) : json(nullptr);

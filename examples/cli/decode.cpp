@@ -43,7 +43,7 @@ struct decode_command {
 };
 
 tev::exit_law<double> law_of(llm::cycle const& c) {
-  for (tev::node_id v = 0; v < c.tree.size(); ++v) c.rows.prepare(tev::serial_team{}, v);
+  tev::prepare_all(tev::serial_team{}, c.rows, c.tree.size());
   return tev::exit_law_of(c.tree, c.rows);
 }
 

@@ -74,4 +74,12 @@ concept drawable =
       { d.best(t, v) } -> std::same_as<token_id>;
     };
 
+/// Prepares rows [0, count): what a batch, the exit law and a picture need, while verifiers prepare
+/// the rows they reach. Collective.
+template <class Team, class Distribution>
+  requires drawable<Distribution, Team>
+TEV_HOST_DEVICE void prepare_all(Team const& team, Distribution const& rows, std::int32_t count) {
+  for (node_id v = 0; v < count; ++v) rows.prepare(team, v);
+}
+
 }  // namespace tev

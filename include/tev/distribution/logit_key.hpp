@@ -21,12 +21,13 @@ inline constexpr logit_key invalid_key = 0xffffffffu;
   if (bits == 0xff800000u) return forbidden_key;
   if (!is_finite(logit)) return invalid_key;
   if (magnitude_bits(logit) == 0) return 0x80000000u;
-  return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+  // All bits of a negative number are turned, of another only the sign: no branch on the sign.
+  return bits ^ (static_cast<std::uint32_t>(-static_cast<std::int32_t>(bits >> 31)) | 0x80000000u);
 }
 
 /// The logit of a key other than the two special ones; +0.0 for either zero.
 [[nodiscard]] TEV_HOST_DEVICE constexpr float logit_of(logit_key key) {
-  return bits_float(key >> 31 != 0 ? key & 0x7fffffffu : ~key);
+  return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
 }
 
 }  // namespace tev

@@ -34,6 +34,7 @@ struct row_summary {
   std::uint64_t total = 0;
   logit_key maximum = forbidden_key;
   token_id greedy = no_token;  ///< At temperature 0 the token that holds all mass.
+  octave_scale scale{};
   status state = status::no_mass;
   bool ready = false;
 };
@@ -61,7 +62,7 @@ struct softmax_rows {
   [[nodiscard]] TEV_HOST_DEVICE status row_status(node_id v) const { return summaries[v].state; }
   [[nodiscard]] TEV_HOST_DEVICE std::uint64_t mass(node_id v, token_id x) const {
     if (x < 0 || x >= vocab || summaries[v].state != status::ok) return 0;
-    return row_mass(v, octave_scale_of(temperature))(x);
+    return token_mass(v, x);
   }
 
   /// Fills the row's summary: one vocabulary pass for the maxima, and one over the chunks that are
@@ -70,6 +71,7 @@ struct softmax_rows {
   TEV_HOST_DEVICE void prepare(Team const& team, node_id v) const {
     if (summaries[v].ready) return;
     row_summary summary{.maximum = find_maximum(team, v), .ready = true};
+    summary.scale = octave_scale_of(temperature);
     summary.state = is_negative(temperature) || !is_finite(temperature) ? status::bad_parameter
                     : summary.maximum == invalid_key                    ? status::not_finite
                     : summary.maximum == forbidden_key                  ? status::no_mass
@@ -96,12 +98,11 @@ struct softmax_rows {
     if (is_greedy())
       return r < top_mass && !contains(skip, summary.greedy) ? summary.greedy : no_token;
 
-    auto const mass_of = row_mass(v, octave_scale_of(temperature));
     auto const chunk_left = [&](std::int32_t chunk) {
       std::uint64_t left = chunk_masses[chunk_index(v, chunk)];
       skip.for_each([&](token_id x) {
         if (x < 0 || x >= vocab || x / chunk_size != chunk) return;
-        std::uint64_t const m = mass_of(x);
+        std::uint64_t const m = token_mass(v, x);
         left = m < left ? left - m : 0;
       });
       return left;
@@ -109,7 +110,7 @@ struct softmax_rows {
     location const found = locate(team, 0, chunk_count(vocab), chunk_left, r);
     if (found.index < 0) return no_token;
     auto const token_left = [&](token_id x) {
-      std::uint64_t const m = mass_of(x);
+      std::uint64_t const m = token_mass(v, x);
       return m != 0 && contains(skip, x) ? 0 : m;
     };
     return locate(team, chunk_begin(found.index), chunk_end(found.index), token_left, found.rest)
@@ -139,29 +140,27 @@ struct softmax_rows {
   }
 
   // Mass as a function of the logit's key, for a row whose maximum is known.
-  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t key_mass(node_id v, octave_scale scale,
-                                                       logit_key k) const {
+  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t key_mass(node_id v, logit_key k) const {
     row_summary const& summary = summaries[v];
     if (k == summary.maximum) return top_mass;
     if (k == forbidden_key) return 0;
-    return mass_of_octaves(octaves_below(logit_of(summary.maximum), logit_of(k), scale));
+    return mass_of_octaves(octaves_below(logit_of(summary.maximum), logit_of(k), summary.scale));
   }
 
-  // Mass as a function of the token, with everything that is the same along the row taken out.
-  [[nodiscard]] TEV_HOST_DEVICE auto row_mass(node_id v, octave_scale scale) const {
-    return [this, v, scale](token_id x) -> std::uint64_t {
-      if (is_greedy()) return x == summaries[v].greedy ? top_mass : 0;
-      return key_mass(v, scale, key(v, x));
-    };
+  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t token_mass(node_id v, token_id x) const {
+    if (is_greedy()) return x == summaries[v].greedy ? top_mass : 0;
+    return key_mass(v, key(v, x));
   }
 
   template <team Team>
-  TEV_HOST_DEVICE logit_key find_maximum(Team const& team, node_id v) const {
+  [[nodiscard]] TEV_HOST_DEVICE logit_key find_maximum(Team const& team, node_id v) const {
     logit_key largest = forbidden_key;
     for (std::int32_t chunk = team.rank(); chunk < chunk_count(vocab); chunk += team.size()) {
       logit_key m = forbidden_key;
-      for (token_id x = chunk_begin(chunk); x < chunk_end(chunk); ++x)
-        m = m < key(v, x) ? key(v, x) : m;
+      for (token_id x = chunk_begin(chunk); x < chunk_end(chunk); ++x) {
+        logit_key const k = key(v, x);
+        m = m < k ? k : m;
+      }
       chunk_maxima[chunk_index(v, chunk)] = m;
       largest = largest < m ? m : largest;
     }
@@ -170,7 +169,8 @@ struct softmax_rows {
 
   // The chunk that holds the maximum first, then the token in it.
   template <team Team>
-  TEV_HOST_DEVICE token_id first_maximum(Team const& team, node_id v, logit_key maximum) const {
+  [[nodiscard]] TEV_HOST_DEVICE token_id first_maximum(Team const& team, node_id v,
+                                                       logit_key maximum) const {
     team.barrier();
     auto const holds = [&](std::int32_t chunk) {
       return std::uint64_t{chunk_maxima[chunk_index(v, chunk)] == maximum};
@@ -181,15 +181,13 @@ struct softmax_rows {
   }
 
   template <team Team>
-  TEV_HOST_DEVICE std::uint64_t sum_masses(Team const& team, node_id v) const {
-    octave_scale const scale = octave_scale_of(temperature);
-    auto const mass_of = row_mass(v, scale);
+  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t sum_masses(Team const& team, node_id v) const {
     std::uint64_t total = 0;
     for (std::int32_t chunk = team.rank(); chunk < chunk_count(vocab); chunk += team.size()) {
       std::uint64_t sum = 0;
       // Masses are monotone: where the largest of a chunk has none, no token of it has.
-      if (key_mass(v, scale, chunk_maxima[chunk_index(v, chunk)]) != 0)
-        for (token_id x = chunk_begin(chunk); x < chunk_end(chunk); ++x) sum += mass_of(x);
+      if (key_mass(v, chunk_maxima[chunk_index(v, chunk)]) != 0)
+        for (token_id x = chunk_begin(chunk); x < chunk_end(chunk); ++x) sum += token_mass(v, x);
       chunk_masses[chunk_index(v, chunk)] = sum;
       total += sum;
     }

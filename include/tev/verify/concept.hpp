@@ -42,7 +42,8 @@ struct outcome {
 /// Syntax: `verifier(team, problem, source) -> outcome`, const and collective.
 /// Semantics:
 ///   V1. For a valid tree the law of (exit node, bonus token) under independent uniforms is that of
-///       a target continuation: the exit law, and the residual of the exit node.
+///       a target continuation: the exit law, and the residual of the exit node. A verifier that
+///       holds to this at temperature 0 alone says so.
 ///   V2. The outcome depends on seed, request, position, rows and tree alone.
 ///   V3. No token of zero mass is accepted or emitted, whatever the source returns.
 ///   V4. At most size() nodes are visited, for any links and any masses.

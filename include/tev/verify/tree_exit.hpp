@@ -21,12 +21,13 @@ namespace tev {
 /// are prepared. The law is exact where `unit` is a multiple of the product of the totals on every
 /// path; otherwise the exit node is off by a total variation of at most size / unit.
 struct tree_exit {
-  std::uint64_t unit = default_flow_unit;
+  std::uint64_t unit = default_flow_unit;  ///< At least 1, else `bad_parameter`.
 
   template <team Team, class Problem, uniform_source Source>
     requires drawable<typename Problem::target_type, Team>
   TEV_HOST_DEVICE outcome operator()(Team const& team, Problem const& p,
                                      Source const& source) const {
+    if (unit == 0) return {0, no_token, 0, status::bad_parameter};
     // Both numbers are relative to the interval of node v.
     std::uint64_t r = source.below({p.request, p.position, purpose::exit, 0}, unit);
     std::uint64_t flow = unit;
