@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 TEV = $(BUILD)/bin/tev
-PROMPT = "Why is the sky blue?"
+PROMPT = "What should I cook for Eva?"
 export JOBS
 
 .PHONY: help demo test lossless bench docs format clean configure
@@ -16,8 +16,10 @@ demo: ## decode a prompt through a draft tree, then compare the methods
 	@test -f $(BUILD)/build.ninja || cmake --preset release --log-level=WARNING \
 	  -DTEV_BUILD_TESTS=OFF -DTEV_BUILD_BENCHMARKS=OFF
 	@cmake --build $(BUILD) -j $(JOBS) --target tev_cli -- --quiet
-	$(TEV) decode $(PROMPT)
+	$(TEV) decode $(PROMPT) --mark brackets --picture build/verified_tree.svg
+	@echo "The tree of the first cycle is drawn in build/verified_tree.svg."
 	$(TEV) compare
+	$(TEV) compare --temperature 1
 
 test: ## check style, build everything, run every test
 	@tools/setup.sh
