@@ -123,7 +123,7 @@ void panels(call const& c, std::int64_t begin, std::int64_t end) {
     }
   }
   if (c.n - row >= 4) row = tiles<Weights, 4, 1>(c, row, begin, end);
-  if (c.n - row == 3) row = tiles<Weights, 3, 2>(c, row, begin, end);
+  if (c.n - row == 3) row = tiles<Weights, 3, 1>(c, row, begin, end);
   if (c.n - row == 2) row = tiles<Weights, 2, 2>(c, row, begin, end);
   tiles<Weights, 1, group>(c, row, begin, end);
 }
