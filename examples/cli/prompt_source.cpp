@@ -14,6 +14,7 @@
 
 #include "llm/chat.hpp"
 #include "llm/error.hpp"
+#include "llm/utf8.hpp"
 
 namespace cli {
 
@@ -93,6 +94,9 @@ std::vector<tev::token_id> read_prompt(prompt_source const& source,
                                                    : source.text;
     if (text.empty())
       throw llm::make_error("the prompt is empty: give a text, --file, --chat, --ids or a pipe");
+    // Before the template is put around it, so that the offset is the reader's own.
+    if (auto const at = llm::first_ill_formed(text))
+      throw llm::make_error("the prompt is not valid UTF-8 at byte {}: convert it to UTF-8", *at);
     llm::message const message{"user", text};
     prompt = tokenizer.encode(source.raw ? text : llm::render_chat({&message, 1}, true));
   }

@@ -28,13 +28,18 @@ struct chain {
     std::vector<node_id> parents{no_node};
     std::vector<token_id> tokens{no_token};
     std::vector<double> score{1.0};
+    double masses = 1.0, totals = 1.0;  // divided once, as best_first does
     for (std::int32_t row = 0; row < std::min(horizon, budget); ++row) {
       draft.prepare(serial_team{}, row);
       auto const best = ranked_tokens(draft, row, 1);
       if (best.empty()) break;
+      masses *= best[0].mass;
+      totals *= best[0].total;
+      double const path = std::min(score.back(), masses / totals);
+      if (path == 0.0) break;
       parents.push_back(row);
       tokens.push_back(best[0].token);
-      score.push_back(score.back() * (best[0].mass / best[0].total));
+      score.push_back(path);
     }
     return {draft_tree::from_parents(std::move(parents), std::move(tokens)), std::move(score)};
   }

@@ -64,7 +64,9 @@ template <class Tokens>
 ///       Nothing else may be asked of a row before.
 ///   W2. draw = the least token whose running mass, leaving out the tokens of `skip`, passes r; -1
 ///       when that mass is r or less. Never a token of mass 0.
-///   W3. best = the lowest token of maximal mass, -1 for a row whose status is not `ok`.
+///   W3. best = the most probable token, the lowest on ties; -1 for a row whose status is not `ok`.
+///       It has the maximal mass; a row that knows its logits may tell apart what masses round
+///       together.
 template <class D, class Team>
 concept drawable =
     distribution<D> && team<Team> && std::same_as<typename D::mass_type, std::uint64_t> &&
