@@ -179,13 +179,15 @@ void add_decode(CLI::App& app) {
   add_prompt_options(*sub, command->source);
   add_model_options(*sub, command->folders);
   auto& options = command->options;
-  sub->add_option("--method", options.how, "autoregressive, chain or tree [default: tree]")
-      ->transform(CLI::CheckedTransformer(method_names()).description(""))
-      ->group("Decoding");
-  sub->add_option("--verifier", options.verify,
-                  "tree_exit, predraw, sequential_residual or greedy [default: tree_exit]")
-      ->transform(CLI::CheckedTransformer(verifier_names()).description(""))
-      ->group("Decoding");
+  take_name(
+      *sub->add_option("--method", options.how, "autoregressive, chain or tree [default: tree]")
+           ->group("Decoding"),
+      method_names());
+  take_name(
+      *sub->add_option("--verifier", options.verify,
+                       "tree_exit, predraw, sequential_residual or greedy [default: tree_exit]")
+           ->group("Decoding"),
+      verifier_names());
   sub->add_option("--budget", options.budget, "Drafted nodes a cycle, 1 to 1024")
       ->capture_default_str()
       ->group("Decoding");
@@ -195,15 +197,12 @@ void add_decode(CLI::App& app) {
       ->group("Decoding");
   sub->add_flag("--json", command->as_json, "Print one JSON object instead of text")
       ->group("Output");
-  sub->add_option("--mark", command->style,
-                  "Mark accepted tokens: none, colour or brackets "
-                  "[default: colour on a terminal, else none]")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, marks>{{"none", marks::none},
-                                                               {"colour", marks::colour},
-                                                               {"brackets", marks::brackets}})
-              .description(""))
-      ->group("Output");
+  take_name(*sub->add_option("--mark", command->style,
+                             "Mark accepted tokens: none, colour or brackets "
+                             "[default: colour on a terminal, else none]")
+                 ->group("Output"),
+            names_of<marks>{
+                {"none", marks::none}, {"colour", marks::colour}, {"brackets", marks::brackets}});
   sub->add_option("--trace", command->trace, "Write one JSON line per cycle to a file")
       ->group("Output");
   sub->add_option("--picture", command->picture, "Draw the tree of one cycle to an SVG file")

@@ -34,14 +34,14 @@ void add_decode_flags(CLI::App& command, llm::decode_options& options, int& thre
       ->group("Decoding");
 }
 
-std::map<std::string, llm::method> method_names() {
-  std::map<std::string, llm::method> names;
+names_of<llm::method> method_names() {
+  names_of<llm::method> names;
   for (auto const m : llm::all_methods) names.emplace(llm::name(m), m);
   return names;
 }
 
-std::map<std::string, llm::verifier> verifier_names() {
-  std::map<std::string, llm::verifier> names;
+names_of<llm::verifier> verifier_names() {
+  names_of<llm::verifier> names;
   for (auto const v : llm::all_verifiers) names.emplace(llm::name(v), v);
   return names;
 }

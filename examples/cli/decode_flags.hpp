@@ -15,8 +15,27 @@ namespace cli {
 void add_decode_flags(CLI::App& command, llm::decode_options& options, int& threads);
 
 /// Names on the command line and what they stand for.
-[[nodiscard]] std::map<std::string, llm::method> method_names();
-[[nodiscard]] std::map<std::string, llm::verifier> verifier_names();
+template <class Value>
+using names_of = std::map<std::string, Value>;
+[[nodiscard]] names_of<llm::method> method_names();
+[[nodiscard]] names_of<llm::verifier> verifier_names();
+
+/// Makes an option take one of `names`; another one is refused with the list of them.
+template <class Value>
+void take_name(CLI::Option& option, names_of<Value> const& names) {
+  option.type_name("NAME")->transform(CLI::Validator(
+      [names](std::string& text) -> std::string {
+        auto const found = names.find(text);
+        if (found == names.end()) {
+          std::string known;
+          for (auto const& [name, value] : names) known += (known.empty() ? "" : ", ") + name;
+          return text + " is not known: give one of " + known;
+        }
+        text = std::to_string(static_cast<int>(found->second));
+        return {};
+      },
+      ""));
+}
 
 /// Seconds by stage, as JSON.
 [[nodiscard]] nlohmann::ordered_json to_json(llm::stage_seconds const& seconds);

@@ -21,10 +21,11 @@ void announce_unused(std::filesystem::path const& folder, std::vector<std::strin
 
 }  // namespace
 
+std::filesystem::path bundled_folder() { return std::filesystem::path(TEV_MODELS_DIR) / "tiny"; }
+
 void add_model_options(CLI::App& command, model_folders& folders) {
-  std::filesystem::path const bundled = std::filesystem::path(TEV_MODELS_DIR) / "tiny";
-  folders.target = bundled / "tiny-qwen3";
-  folders.drafter = bundled / "tiny-dflash";
+  folders.target = bundled_folder() / "tiny-qwen3";
+  folders.drafter = bundled_folder() / "tiny-dflash";
   command
       .add_option("--target", folders.target,
                   "Folder of the target: config.json, safetensors, tokenizer.json "

@@ -17,6 +17,9 @@ struct model_folders {
   std::filesystem::path drafter;
 };
 
+/// Where the bundled checkpoints and their `prompts` are.
+[[nodiscard]] std::filesystem::path bundled_folder();
+
 /// Registers `--target` and `--drafter` with their defaults.
 void add_model_options(CLI::App& command, model_folders& folders);
 

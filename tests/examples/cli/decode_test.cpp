@@ -214,7 +214,9 @@ TEST_F(Program, RefusesOptionsOutOfRange) {
   expect_refusal("decode x --max-tokens 0", {"max tokens is 0"});
   expect_refusal("decode x --picture p.svg --picture-cycle 999", {"--picture-cycle is 999"});
   EXPECT_EQ(run("decode x --no-such-option").code, 2);
-  EXPECT_EQ(run("decode x --method sideways").code, 2);
+  auto const unknown = run("decode x --method sideways");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("sideways is not known: give one of autoregressive, chain"));
   EXPECT_EQ(run("decode x --raw --chat y").code, 2);
   EXPECT_EQ(run("").code, 2);
   EXPECT_EQ(run("--help").code, 0);
