@@ -25,7 +25,7 @@ step "spelling" tools/spell.sh
 step "configure" cmake --preset "$preset" --log-level=WARNING -DTEV_BUILD_TESTS=ON \
   -DTEV_BUILD_BENCHMARKS=ON
 step "build" cmake --build "$build" -j "$jobs" -- --quiet
-step "clang-tidy" tools/tidy.sh "$build"
+step "clang-tidy" tools/tidy.py
 step "documentation" tools/docs.sh "$build/docs"
 step "tests" ctest --test-dir "$build" --no-tests=error --output-on-failure --no-label-summary \
   -j "$jobs" --output-log "$build/ctest.log"
