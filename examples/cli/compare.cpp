@@ -154,7 +154,7 @@ json table_json(std::vector<contender> const& rows, std::int64_t prompts,
                      {"tokens_per_second", row.tokens_per_second()},
                      {"speed", row.tokens_per_second() / rows[0].tokens_per_second()},
                      {"same_text", row.same_text},
-                     {"seconds", to_json(row.seconds)}});
+                     {"seconds", seconds_json(row.seconds)}});
   }
   json files = json::array();
   for (auto const& file : command.prompts) files.push_back(file.string());

@@ -86,7 +86,7 @@ json result_json(decode_command const& run, std::vector<tev::token_id> const& pr
           {"acceptance", text.acceptance},
           {"tau", text.tau()},
           {"finish", llm::name(text.reason)},
-          {"seconds", to_json(text.seconds)},
+          {"seconds", seconds_json(text.seconds)},
           {"tokens_per_second", text.tokens_per_second()},
           {"prompt_ids", prompt},
           {"method", llm::name(o.how)},

@@ -46,7 +46,7 @@ names_of<llm::verifier> verifier_names() {
   return names;
 }
 
-nlohmann::ordered_json to_json(llm::stage_seconds const& seconds) {
+nlohmann::ordered_json seconds_json(llm::stage_seconds const& seconds) {
   return {{"prefill", seconds.prefill}, {"draft", seconds.draft},   {"build", seconds.build},
           {"target", seconds.target},   {"verify", seconds.verify}, {"commit", seconds.commit}};
 }

@@ -38,7 +38,7 @@ void take_name(CLI::Option& option, names_of<Value> const& names) {
 }
 
 /// Seconds by stage, as JSON.
-[[nodiscard]] nlohmann::ordered_json to_json(llm::stage_seconds const& seconds);
+[[nodiscard]] nlohmann::ordered_json seconds_json(llm::stage_seconds const& seconds);
 
 /// Set by ctrl-C once `catch_interrupts` was called: the cycle under way is finished, then what
 /// there is gets reported. A second ctrl-C ends the program at once.

@@ -14,6 +14,7 @@
 
 #include "error.hpp"
 #include "json_file.hpp"
+#include "rotary.hpp"
 
 namespace llm {
 namespace {
@@ -23,7 +24,6 @@ constexpr std::int64_t most_width = 1 << 20;
 constexpr std::int64_t most_layers = 1024;
 constexpr std::int64_t most_heads = 4096;
 constexpr std::int64_t most_head_dim = 4096;
-constexpr std::int64_t most_positions = 1 << 24;
 constexpr std::int64_t most_block = 256;
 constexpr std::int64_t most_features = 64;
 

@@ -1,5 +1,6 @@
 // The one statistical test: softmax rows over several chunks and the real generator, at a size that
 // can't be enumerated. Seeds are fixed, so it passes always or never.
+// ctest-optimised
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Coverage is the truth: what verifiers accept is what the exit law says they accept.
 // ctest-timeout: 600
+// ctest-optimised
 #include <gtest/gtest.h>
 
 #include <cmath>
