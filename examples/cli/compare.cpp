@@ -133,7 +133,8 @@ void print_table(std::vector<contender> const& rows, std::int64_t prompts,
                fmt::format("{}/{}", row.same_text, prompts));
   fmt::print(
       "\ntau: tokens committed per cycle, measured. 1+C_p: what the exit law says every exact\n"
-      "verifier reaches on these very trees. same text: prompts whose text is the first row's.\n"
+      "verifier reaches on these very trees. same text: prompts whose text is the first row's;\n"
+      "above temperature 0 only predraw promises that, the others keep its distribution.\n"
       "speed: a row costs a CPU nearly what a token of plain decoding costs, so a tree saves "
       "cycles\n"
       "here rather than seconds; where extra rows are cheap, cycles are what is paid for.\n");
