@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <queue>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "tev/build/concept.hpp"
 #include "tev/build/ranked_tokens.hpp"
-#include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
 #include "tev/distribution/concept.hpp"
 #include "tev/team/serial_team.hpp"
@@ -116,8 +114,7 @@ struct best_first {
   template <distribution Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
-    require(horizon >= 0, "best_first: horizon is " + std::to_string(horizon) + ", needs >= 0");
-    require(budget >= 0, "best_first: budget is " + std::to_string(budget) + ", needs >= 0");
+    require_sizes("best_first", horizon, budget);
     return detail::best_first_growth<Draft>(draft, horizon, budget).grow(budget);
   }
 };

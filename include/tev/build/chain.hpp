@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "tev/build/concept.hpp"
 #include "tev/build/ranked_tokens.hpp"
-#include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
 #include "tev/distribution/concept.hpp"
 #include "tev/team/serial_team.hpp"
@@ -23,8 +21,7 @@ struct chain {
   template <distribution Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
-    require(horizon >= 0, "chain: horizon is " + std::to_string(horizon) + ", needs >= 0");
-    require(budget >= 0, "chain: budget is " + std::to_string(budget) + ", needs >= 0");
+    require_sizes("chain", horizon, budget);
     std::vector<node_id> parents{no_node};
     std::vector<token_id> tokens{no_token};
     std::vector<double> score{1.0};

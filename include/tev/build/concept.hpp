@@ -3,8 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "tev/core/error.hpp"
 #include "tev/distribution/concept.hpp"
 #include "tev/tree/draft_tree.hpp"
 
@@ -28,5 +30,15 @@ template <class B, class Draft>
 concept builder = distribution<Draft> && requires(B const& b, Draft const& d, std::int32_t n) {
   { b(d, n, n) } -> std::same_as<built_tree>;
 };
+
+/// Throws `argument_error` naming the builder unless horizon and budget are at least 0.
+inline void require_sizes(char const* builder_name, std::int32_t horizon, std::int32_t budget) {
+  auto const check = [&](char const* argument, std::int32_t value) {
+    require(value >= 0, std::string(builder_name) + ": " + argument + " is " +
+                            std::to_string(value) + ", needs >= 0");
+  };
+  check("horizon", horizon);
+  check("budget", budget);
+}
 
 }  // namespace tev
