@@ -1,91 +1,85 @@
 // Rows of raw logits with a temperature, as masses.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 
 #include "tev/core/bits.hpp"
 #include "tev/core/host_device.hpp"
 #include "tev/core/status.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/bfloat16.hpp"
+#include "tev/distribution/chunks.hpp"
 #include "tev/distribution/concept.hpp"
+#include "tev/distribution/cut.hpp"
 #include "tev/distribution/fixed_point.hpp"
 #include "tev/distribution/logit_key.hpp"
+#include "tev/distribution/logit_rows.hpp"
+#include "tev/distribution/sampling_parameters.hpp"
+#include "tev/distribution/softmax_cut.hpp"
+#include "tev/distribution/softmax_mass.hpp"
 #include "tev/team/concept.hpp"
 #include "tev/team/locate.hpp"
 
 namespace tev {
 
-/// What a logit may be stored as.
-template <class T>
-concept logit = std::same_as<T, float> || std::same_as<T, bfloat16>;
-
-/// Tokens per chunk: a row is summarised chunk by chunk, so that a draw reads one chunk.
-inline constexpr std::int32_t chunk_size = 1024;
-
-/// Chunks of a row over `vocab` tokens.
-[[nodiscard]] TEV_HOST_DEVICE constexpr std::int32_t chunk_count(std::int32_t vocab) {
-  return (vocab + chunk_size - 1) / chunk_size;
-}
-
 /// What is kept of one row of logits, beside the maximum and the mass of each of its chunks.
 struct row_summary {
   std::uint64_t total = 0;
-  logit_key maximum = forbidden_key;
+  token_order cut = 0;         ///< Tokens placed below it are filtered out.
+  softmax_mass masses{};       ///< Holds the maximum.
   token_id greedy = no_token;  ///< At temperature 0 the token that holds all mass.
-  octave_scale scale{};
   status state = status::no_mass;
   bool ready = false;
 };
 
-/// A view of caller-owned logits [rows, stride] at one temperature, with caller-owned summaries.
+/// A view of caller-owned logits under one request's sampling parameters, with caller-owned
+/// summaries.
 ///
-/// mass(x) = floor(2^40 * 2^-d), d = (maximum - logit) log2(e) / T, and 2^40 at the maximum; at
-/// temperature 0 all mass lies on the lowest token of the maximal logit. A -infinity has mass 0; a
-/// NaN or +infinity makes the row `not_finite`, a negative or non-finite temperature makes every
-/// row `bad_parameter`. Nothing of the size of a row is ever written.
+/// mass(x) = floor(2^40 * 2^-d), d = (maximum - logit) log2(e) / T, and 2^40 at the maximum; a
+/// token that a filter or the bitmask removes has mass 0, and the others keep theirs. At
+/// temperature 0 all mass lies on the lowest token of the maximal logit. A -infinity has mass 0.
+/// Parameters out of range make every row `bad_parameter`; a NaN or +infinity among the allowed
+/// logits makes its row `not_finite`. Nothing of the size of a row is ever written.
 template <logit Logit>
 struct softmax_rows {
   using mass_type = std::uint64_t;
 
-  Logit const* logits = nullptr;
-  std::int64_t stride = 0;  ///< Distance between rows, in elements.
-  std::int32_t vocab = 0;
-  float temperature = 1.0f;
+  logit_rows<Logit> source{};
+  sampling_parameters sampling{};
   row_summary* summaries = nullptr;       ///< [rows]
   logit_key* chunk_maxima = nullptr;      ///< [rows, chunk_count(vocab)]
   std::uint64_t* chunk_masses = nullptr;  ///< [rows, chunk_count(vocab)]
+  cut_space space{};                      ///< For top-k and top-p; they are faster with one.
 
-  [[nodiscard]] TEV_HOST_DEVICE std::int32_t vocab_size() const { return vocab; }
+  [[nodiscard]] TEV_HOST_DEVICE std::int32_t vocab_size() const { return source.vocab; }
   [[nodiscard]] TEV_HOST_DEVICE std::uint64_t total(node_id v) const { return summaries[v].total; }
   [[nodiscard]] TEV_HOST_DEVICE status row_status(node_id v) const { return summaries[v].state; }
   [[nodiscard]] TEV_HOST_DEVICE std::uint64_t mass(node_id v, token_id x) const {
-    if (x < 0 || x >= vocab || summaries[v].state != status::ok) return 0;
+    if (x < 0 || x >= source.vocab || summaries[v].state != status::ok) return 0;
     return token_mass(v, x);
   }
 
   /// Fills the row's summary: one vocabulary pass for the maxima, and one over the chunks that are
-  /// not wholly below 2^-40 of the maximum for the masses. At temperature 0 only the first.
+  /// not wholly below 2^-40 of the maximum for the masses. At temperature 0 only the first. The
+  /// cost of filters stands at `softmax_cut`.
   template <team Team>
   TEV_HOST_DEVICE void prepare(Team const& team, node_id v) const {
     if (summaries[v].ready) return;
-    row_summary summary{.maximum = find_maximum(team, v), .ready = true};
-    summary.scale = octave_scale_of(temperature);
-    summary.state = is_negative(temperature) || !is_finite(temperature) ? status::bad_parameter
-                    : summary.maximum == invalid_key                    ? status::not_finite
-                    : summary.maximum == forbidden_key                  ? status::no_mass
-                                                                        : status::ok;
-    if (summary.state == status::ok && is_greedy()) {
-      summary.greedy = first_maximum(team, v, summary.maximum);
+    logit_key const maximum = find_maximum(team, v);
+    row_summary summary{.masses = {maximum, octave_scale_of(sampling.temperature)}, .ready = true};
+    summary.state = !is_valid(sampling)        ? status::bad_parameter
+                    : maximum == invalid_key   ? status::not_finite
+                    : maximum == forbidden_key ? status::no_mass
+                                               : status::ok;
+    if (summary.state == status::ok && is_greedy(sampling)) {
+      summary.greedy = first_maximum(team, v, maximum);
       summary.total = top_mass;
+    } else if (summary.state == status::ok) {
+      summary.cut = softmax_cut<Logit>{source, v, chunk_maxima + chunk_index(v, 0), summary.masses,
+                                       space}(team, sampling);
+      summary.total = sum_masses(team, v, summary);
     }
     team.barrier();
     if (team.rank() == 0) summaries[v] = summary;
-    team.barrier();
-    if (summary.state != status::ok || is_greedy()) return;
-    std::uint64_t const total = sum_masses(team, v);
-    if (team.rank() == 0) summaries[v].total = total;
     team.barrier();
   }
 
@@ -95,74 +89,80 @@ struct softmax_rows {
                                               Tokens const& skip) const {
     row_summary const& summary = summaries[v];
     if (summary.state != status::ok) return no_token;
-    if (is_greedy())
+    if (is_greedy(sampling))
       return r < top_mass && !contains(skip, summary.greedy) ? summary.greedy : no_token;
 
     auto const chunk_left = [&](std::int32_t chunk) {
       std::uint64_t left = chunk_masses[chunk_index(v, chunk)];
       skip.for_each([&](token_id x) {
-        if (x < 0 || x >= vocab || x / chunk_size != chunk) return;
+        if (x < 0 || x >= source.vocab || x / chunk_size != chunk) return;
         std::uint64_t const m = token_mass(v, x);
         left = m < left ? left - m : 0;
       });
       return left;
     };
-    location const found = locate(team, 0, chunk_count(vocab), chunk_left, r);
+    location const found = locate(team, 0, chunk_count(source.vocab), chunk_left, r);
     if (found.index < 0) return no_token;
     auto const token_left = [&](token_id x) {
       std::uint64_t const m = token_mass(v, x);
       return m != 0 && contains(skip, x) ? 0 : m;
     };
-    return locate(team, chunk_begin(found.index), chunk_end(found.index), token_left, found.rest)
+    return locate(team, chunk_begin(found.index), chunk_end(found.index, source.vocab), token_left,
+                  found.rest)
         .index;
   }
 
   /// Lowest token of the maximal logit: reads one chunk.
   template <team Team>
   [[nodiscard]] TEV_HOST_DEVICE token_id best(Team const& team, node_id v) const {
-    if (summaries[v].state != status::ok) return no_token;
-    return is_greedy() ? summaries[v].greedy : first_maximum(team, v, summaries[v].maximum);
+    row_summary const& summary = summaries[v];
+    if (summary.state != status::ok) return no_token;
+    return is_greedy(sampling) ? summary.greedy : first_maximum(team, v, summary.masses.maximum);
+  }
+
+  /// How far the largest allowed logit stands above the second: 0 when it is shared, +infinity when
+  /// there is no other, NaN for a row that is not `ok`. Filters play no part. Reads one chunk.
+  template <team Team>
+  [[nodiscard]] TEV_HOST_DEVICE float margin(Team const& team, node_id v) const {
+    if (summaries[v].state != status::ok) return bits_float(0x7fc00000u);
+    logit_key const maximum = summaries[v].masses.maximum;
+    token_id const first = first_maximum(team, v, maximum);
+    std::int32_t const home = first / chunk_size;
+    logit_key second = forbidden_key;
+    for (std::int32_t c = team.rank(); c < chunk_count(source.vocab); c += team.size())
+      if (c != home) second = larger(second, chunk_maxima[chunk_index(v, c)]);
+    token_id const end = chunk_end(home, source.vocab);
+    for (token_id x = chunk_begin(home) + team.rank(); x < end; x += team.size())
+      if (x != first) second = larger(second, source.key(v, x));
+    second = static_cast<logit_key>(team.max(second));
+    if (second == forbidden_key) return bits_float(0x7f800000u);
+    return detail::sum(logit_of(maximum), -logit_of(second));
   }
 
  private:
-  [[nodiscard]] TEV_HOST_DEVICE bool is_greedy() const { return magnitude_bits(temperature) == 0; }
+  [[nodiscard]] TEV_HOST_DEVICE static logit_key larger(logit_key a, logit_key b) {
+    return a < b ? b : a;
+  }
   [[nodiscard]] TEV_HOST_DEVICE std::int64_t chunk_index(node_id v, std::int32_t chunk) const {
-    return std::int64_t{v} * chunk_count(vocab) + chunk;
-  }
-  [[nodiscard]] TEV_HOST_DEVICE static token_id chunk_begin(std::int32_t chunk) {
-    return chunk * chunk_size;
-  }
-  [[nodiscard]] TEV_HOST_DEVICE token_id chunk_end(std::int32_t chunk) const {
-    return vocab - chunk_begin(chunk) < chunk_size ? vocab : chunk_begin(chunk) + chunk_size;
-  }
-  [[nodiscard]] TEV_HOST_DEVICE logit_key key(node_id v, token_id x) const {
-    return key_of(to_float(logits[v * stride + x]));
-  }
-
-  // Mass as a function of the logit's key, for a row whose maximum is known.
-  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t key_mass(node_id v, logit_key k) const {
-    row_summary const& summary = summaries[v];
-    if (k == summary.maximum) return top_mass;
-    if (k == forbidden_key) return 0;
-    return mass_of_octaves(octaves_below(logit_of(summary.maximum), logit_of(k), summary.scale));
+    return std::int64_t{v} * chunk_count(source.vocab) + chunk;
   }
 
   [[nodiscard]] TEV_HOST_DEVICE std::uint64_t token_mass(node_id v, token_id x) const {
-    if (is_greedy()) return x == summaries[v].greedy ? top_mass : 0;
-    return key_mass(v, key(v, x));
+    row_summary const& summary = summaries[v];
+    if (is_greedy(sampling)) return x == summary.greedy ? top_mass : 0;
+    logit_key const key = source.key(v, x);
+    return order_of(key, x) < summary.cut ? 0 : summary.masses(key);
   }
 
   template <team Team>
   [[nodiscard]] TEV_HOST_DEVICE logit_key find_maximum(Team const& team, node_id v) const {
     logit_key largest = forbidden_key;
-    for (std::int32_t chunk = team.rank(); chunk < chunk_count(vocab); chunk += team.size()) {
+    for (std::int32_t c = team.rank(); c < chunk_count(source.vocab); c += team.size()) {
       logit_key m = forbidden_key;
-      for (token_id x = chunk_begin(chunk); x < chunk_end(chunk); ++x) {
-        logit_key const k = key(v, x);
-        m = m < k ? k : m;
-      }
-      chunk_maxima[chunk_index(v, chunk)] = m;
-      largest = largest < m ? m : largest;
+      source.for_each_key(v, chunk_begin(c), chunk_end(c, source.vocab),
+                          [&](token_id, logit_key key) { m = larger(m, key); });
+      chunk_maxima[chunk_index(v, c)] = m;
+      largest = larger(largest, m);
     }
     return static_cast<logit_key>(team.max(largest));
   }
@@ -175,20 +175,25 @@ struct softmax_rows {
     auto const holds = [&](std::int32_t chunk) {
       return std::uint64_t{chunk_maxima[chunk_index(v, chunk)] == maximum};
     };
-    std::int32_t const chunk = locate(team, 0, chunk_count(vocab), holds, 0).index;
-    auto const is_maximum = [&](token_id x) { return std::uint64_t{key(v, x) == maximum}; };
-    return locate(team, chunk_begin(chunk), chunk_end(chunk), is_maximum, 0).index;
+    std::int32_t const chunk = locate(team, 0, chunk_count(source.vocab), holds, 0).index;
+    auto const is_maximum = [&](token_id x) { return std::uint64_t{source.key(v, x) == maximum}; };
+    return locate(team, chunk_begin(chunk), chunk_end(chunk, source.vocab), is_maximum, 0).index;
   }
 
   template <team Team>
-  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t sum_masses(Team const& team, node_id v) const {
+  [[nodiscard]] TEV_HOST_DEVICE std::uint64_t sum_masses(Team const& team, node_id v,
+                                                         row_summary const& summary) const {
     std::uint64_t total = 0;
-    for (std::int32_t chunk = team.rank(); chunk < chunk_count(vocab); chunk += team.size()) {
+    for (std::int32_t c = team.rank(); c < chunk_count(source.vocab); c += team.size()) {
       std::uint64_t sum = 0;
+      logit_key const largest = chunk_maxima[chunk_index(v, c)];
       // Masses are monotone: where the largest of a chunk has none, no token of it has.
-      if (key_mass(v, chunk_maxima[chunk_index(v, chunk)]) != 0)
-        for (token_id x = chunk_begin(chunk); x < chunk_end(chunk); ++x) sum += token_mass(v, x);
-      chunk_masses[chunk_index(v, chunk)] = sum;
+      if (order_of(largest, chunk_begin(c)) >= summary.cut && summary.masses(largest) != 0)
+        source.for_each_key(v, chunk_begin(c), chunk_end(c, source.vocab),
+                            [&](token_id x, logit_key key) {
+                              if (order_of(key, x) >= summary.cut) sum += summary.masses(key);
+                            });
+      chunk_masses[chunk_index(v, c)] = sum;
       total += sum;
     }
     return team.sum(total);
