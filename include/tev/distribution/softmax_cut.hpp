@@ -124,10 +124,12 @@ struct softmax_cut {
   template <team Team, class Visit>
   TEV_HOST_DEVICE void for_each_member(Team const& team, order_bracket const& b,
                                        Visit&& visit) const {
+    logit_key const lowest = key_of_order(b.low);
     for (std::int32_t c = team.rank(); c < chunk_count(source.vocab); c += team.size()) {
-      if (floor_of(chunk_maxima[c] + 1) <= b.low) continue;
+      if (chunk_maxima[c] < lowest) continue;
       source.for_each_key(row, chunk_begin(c), chunk_end(c, source.vocab),
                           [&](token_id x, logit_key key) {
+                            if (key < lowest) return;
                             token_order const order = order_of(key, x);
                             if (b.low <= order && order < b.high) visit(order);
                           });

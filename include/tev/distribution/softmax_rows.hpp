@@ -183,15 +183,17 @@ struct softmax_rows {
   template <team Team>
   [[nodiscard]] TEV_HOST_DEVICE std::uint64_t sum_masses(Team const& team, node_id v,
                                                          row_summary const& summary) const {
+    logit_key const lowest = key_of_order(summary.cut);
     std::uint64_t total = 0;
     for (std::int32_t c = team.rank(); c < chunk_count(source.vocab); c += team.size()) {
       std::uint64_t sum = 0;
       logit_key const largest = chunk_maxima[chunk_index(v, c)];
       // Masses are monotone: where the largest of a chunk has none, no token of it has.
-      if (order_of(largest, chunk_begin(c)) >= summary.cut && summary.masses(largest) != 0)
+      if (largest >= lowest && summary.masses(largest) != 0)
         source.for_each_key(v, chunk_begin(c), chunk_end(c, source.vocab),
                             [&](token_id x, logit_key key) {
-                              if (order_of(key, x) >= summary.cut) sum += summary.masses(key);
+                              if (key >= lowest && order_of(key, x) >= summary.cut)
+                                sum += summary.masses(key);
                             });
       chunk_masses[chunk_index(v, c)] = sum;
       total += sum;
