@@ -1,6 +1,15 @@
 // Everything of tev that runs on the host.
 #pragma once
 
+#include "tev/batch/batch_input.hpp"
+#include "tev/batch/executor.hpp"
+#include "tev/batch/outcome_batch.hpp"
+#include "tev/batch/outcome_storage.hpp"
+#include "tev/batch/parameter_batch.hpp"
+#include "tev/batch/thread_executor.hpp"
+#include "tev/batch/tree_batch.hpp"
+#include "tev/batch/verify_batch.hpp"
+#include "tev/batch/workspace.hpp"
 #include "tev/build/best_first.hpp"
 #include "tev/build/chain.hpp"
 #include "tev/build/concept.hpp"
@@ -10,6 +19,7 @@
 #include "tev/distribution/bfloat16.hpp"
 #include "tev/distribution/concept.hpp"
 #include "tev/distribution/float16.hpp"
+#include "tev/distribution/log_probability.hpp"
 #include "tev/distribution/logit_rows.hpp"
 #include "tev/distribution/mass_rows.hpp"
 #include "tev/distribution/sampling_parameters.hpp"

@@ -318,7 +318,7 @@ TEST(SoftmaxStorage, NamesTheArgumentThatCannotBeMeant) {
     s.bias.stride = 4;
   });
   std::vector<std::int64_t> const offsets{0, 3};
-  expect_refused("tokens and values", [&](auto& s) { s.bias.offsets = offsets.data(); });
+  expect_refused("bias tokens", [&](auto& s) { s.bias.offsets = offsets.data(); });
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ ARROWS = {
     "random": {"core"},
     "team": {"core"},
     "distribution": {"core", "tree", "team"},
+    "encoding": {"core", "tree"},
     "exit_law": FOUNDATION,
     "verify": FOUNDATION | {"exit_law"},
     "build": FOUNDATION | {"exit_law"},

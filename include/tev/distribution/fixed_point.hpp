@@ -37,6 +37,21 @@ TEV_HOST_DEVICE inline float pinned(float x) {
 #endif
 }
 
+TEV_HOST_DEVICE inline double pinned(double x) {
+#if defined(__CUDA_ARCH__)
+  return x;
+#elif defined(__x86_64__)
+  asm("" : "+x"(x));
+  return x;
+#elif defined(__aarch64__)
+  asm("" : "+w"(x));
+  return x;
+#else
+  double volatile kept = x;
+  return kept;
+#endif
+}
+
 TEV_HOST_DEVICE inline float product(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fmul_rn(a, b);
@@ -48,6 +63,22 @@ TEV_HOST_DEVICE inline float product(float a, float b) {
 TEV_HOST_DEVICE inline float sum(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rn(a, b);
+#else
+  return pinned(a + b);
+#endif
+}
+
+TEV_HOST_DEVICE inline double product(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+  return pinned(a * b);
+#endif
+}
+
+TEV_HOST_DEVICE inline double sum(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dadd_rn(a, b);
 #else
   return pinned(a + b);
 #endif

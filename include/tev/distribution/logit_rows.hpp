@@ -46,6 +46,17 @@ struct logit_bias {
   token_id const* tokens = nullptr;       ///< [offsets[rows]]
   float const* values = nullptr;          ///< [offsets[rows]]
 
+  /// Whether the tokens of a row's list lie in [0, vocab) and strictly ascend. O(list).
+  [[nodiscard]] TEV_HOST_DEVICE bool ascends(std::int64_t row, std::int32_t vocab) const {
+    if (offsets == nullptr) return true;
+    token_id last = -1;
+    for (std::int64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
+      if (tokens[e] <= last || tokens[e] >= vocab) return false;
+      last = tokens[e];
+    }
+    return true;
+  }
+
   /// First entry of row v's list whose token is not below x.
   [[nodiscard]] TEV_HOST_DEVICE std::int64_t entry_from(node_id v, token_id x) const {
     std::int64_t first = offsets[v], last = offsets[v + 1];
@@ -71,6 +82,21 @@ struct logit_rows {
   std::int32_t vocab = 0;
   token_bitmask allowed{};
   logit_bias bias{};
+
+  /// Where a token's logit lies in `logits`, in elements.
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t element(std::int64_t row, token_id x) const {
+    return row * stride + x;
+  }
+
+  /// The same rows from `row` on, which becomes row 0.
+  [[nodiscard]] TEV_HOST_DEVICE logit_rows from(std::int64_t row) const {
+    logit_rows rest = *this;
+    rest.logits += row * stride;
+    if (allowed.words != nullptr) rest.allowed.words += row * allowed.stride;
+    if (bias.rows != nullptr) rest.bias.rows += row * bias.stride;
+    if (bias.offsets != nullptr) rest.bias.offsets += row;
+    return rest;
+  }
 
   /// The key of token x after node v, x in [0, vocab).
   [[nodiscard]] TEV_HOST_DEVICE logit_key key(node_id v, token_id x) const {
@@ -103,14 +129,14 @@ struct logit_rows {
 
  private:
   [[nodiscard]] TEV_HOST_DEVICE float unlisted(node_id v, token_id x) const {
-    float const value = to_float(logits[v * stride + x]);
+    float const value = to_float(logits[element(v, x)]);
     return bias.rows == nullptr ? value : detail::sum(value, bias.rows[v * bias.stride + x]);
   }
 
   template <class Visit>
   TEV_HOST_DEVICE void visit_unlisted(node_id v, token_id begin, token_id end, Visit& visit) const {
     if (allowed.words == nullptr && bias.rows == nullptr) {
-      Logit const* const row = logits + v * stride;
+      Logit const* const row = logits + element(v, 0);
       for (token_id x = begin; x < end; ++x) visit(x, key_of(to_float(row[x])));
       return;
     }

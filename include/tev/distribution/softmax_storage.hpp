@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "tev/core/bits.hpp"
@@ -29,24 +28,31 @@ inline constexpr std::int32_t default_cut_capacity = 8192;
 /// Throws `argument_error`, which begins with `function`, unless the rows and the sizes of their
 /// bitmask and bias can be meant.
 template <logit Logit>
-void require_rows(std::string const& function, logit_rows<Logit> const& source, std::int64_t rows) {
-  auto const check = [&](bool good, char const* argument, std::int64_t value,
-                         std::string const& need) {
-    require(good, function + ": " + argument + " is " + std::to_string(value) + ", needs " + need);
-  };
-  check(rows >= 0, "rows", rows, "at least 0");
-  check(source.vocab > 0 && source.vocab < vocab_limit, "vocab", source.vocab, "[1, 2^24)");
-  auto const vocab = "at least vocab = " + std::to_string(source.vocab);
-  check(source.stride >= source.vocab, "stride", source.stride, vocab);
-  require(source.logits != nullptr || rows == 0, function + ": logits is null");
-  std::int32_t const words = bitmask_words(source.vocab);
-  check(source.allowed.words == nullptr || source.allowed.stride >= words, "bitmask stride",
-        source.allowed.stride, "at least " + std::to_string(words) + " words");
-  check(source.bias.rows == nullptr || source.bias.stride >= source.vocab, "bias stride",
-        source.bias.stride, vocab);
-  bool const lists = source.bias.offsets != nullptr && source.bias.offsets[rows] > 0;
-  require(!lists || (source.bias.tokens != nullptr && source.bias.values != nullptr),
-          function + ": bias has lists, so its tokens and values may not be null");
+void require_rows(char const* function, logit_rows<Logit> const& source, std::int64_t rows) {
+  std::int32_t const vocab = source.vocab;
+  require_argument(rows >= 0, function, "the number of rows", rows, "at least 0");
+  require_argument(vocab > 0 && vocab < vocab_limit, function, "vocab", vocab, "[1, 2^24)");
+  require_argument(source.stride >= vocab, function, "stride", source.stride,
+                   "at least vocab = ", vocab);
+  if (rows > 0) require_given(source.logits, function, "logits");
+  if (source.allowed.words != nullptr)
+    require_argument(source.allowed.stride >= bitmask_words(vocab), function, "bitmask stride",
+                     source.allowed.stride, "at least the ", bitmask_words(vocab),
+                     " words of vocab = ", vocab);
+  logit_bias const& bias = source.bias;
+  if (bias.rows != nullptr)
+    require_argument(bias.stride >= vocab, function, "bias stride", bias.stride,
+                     "at least vocab = ", vocab);
+  if (bias.offsets == nullptr) return;
+  require_argument(bias.offsets[0] >= 0, function, "bias offsets[0]", bias.offsets[0],
+                   "at least 0");
+  for (std::int64_t row = 0; row < rows; ++row)
+    require_argument(bias.offsets[row] <= bias.offsets[row + 1], function,
+                     array_entry{"bias offsets", row + 1}, bias.offsets[row + 1],
+                     "at least the offset before it, ", bias.offsets[row]);
+  if (bias.offsets[rows] == 0) return;
+  require_given(bias.tokens, function, "bias tokens");
+  require_given(bias.values, function, "bias values");
 }
 
 /// Owns the summaries of a forward's rows, reused from one forward to the next: 12 bytes per chunk
