@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "build/draft_rows.hpp"
 #include "tev/build/concept.hpp"
 #include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
@@ -25,87 +26,15 @@ using testing::ElementsAre;
 using tev::built_tree;
 using tev::node_id;
 using tev::token_id;
-using path = std::vector<token_id>;
-using masses = std::vector<std::uint64_t>;
+using tev_test::all_paths_in_order;
+using tev_test::draft_rows;
+using tev_test::drafts;
+using tev_test::masses;
+using tev_test::path;
+using tev_test::paths_of;
 
 static_assert(tev::builder<tev::best_first, tev::mass_rows<std::uint64_t>>);
 static_assert(tev::builder<tev::best_first, tev::softmax_rows<float>>);
-
-// Draft rows [horizon, vocab] as one array.
-struct draft_rows {
-  std::int32_t horizon;
-  std::int32_t vocab;
-  masses all;
-
-  [[nodiscard]] built_tree best(std::int32_t budget) const {
-    tev::mass_storage<std::uint64_t> storage;
-    return tev::best_first{}(storage.rows(all.data(), horizon, vocab, vocab), horizon, budget);
-  }
-  [[nodiscard]] std::uint64_t mass(std::size_t depth, token_id x) const {
-    return all[depth * static_cast<std::size_t>(vocab) + static_cast<std::size_t>(x)];
-  }
-  [[nodiscard]] std::uint64_t total(std::size_t depth) const {
-    std::uint64_t sum = 0;
-    for (token_id x = 0; x < vocab; ++x) sum += mass(depth, x);
-    return sum;
-  }
-  // Place of a token in its row: larger mass first, lower token on ties.
-  [[nodiscard]] std::int32_t rank(std::size_t depth, token_id x) const {
-    std::int32_t before = 0;
-    for (token_id y = 0; y < vocab; ++y)
-      before += mass(depth, y) > mass(depth, x) || (mass(depth, y) == mass(depth, x) && y < x);
-    return before;
-  }
-  // Probability of a path times the product of all totals: an integer.
-  [[nodiscard]] tev::uint128 weight(path const& p) const {
-    tev::uint128 product = 1;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(horizon); ++d)
-      product *= d < p.size() ? mass(d, p[d]) : std::max<std::uint64_t>(total(d), 1);
-    return product;
-  }
-};
-
-std::vector<path> paths_of(built_tree const& built) {
-  std::vector<path> paths;
-  for (node_id v = 1; v < built.tree.size(); ++v) paths.push_back(tev::tokens_to(built.tree, v));
-  return paths;
-}
-
-// Every path of positive probability, in the documented order, by exact arithmetic.
-std::vector<path> all_paths_in_order(draft_rows const& draft) {
-  std::vector<path> paths, level{path{}};
-  for (std::int32_t d = 0; d < draft.horizon && draft.total(static_cast<std::size_t>(d)) > 0; ++d) {
-    std::vector<path> next;
-    for (auto const& p : level)
-      for (token_id x = 0; x < draft.vocab; ++x)
-        if (draft.mass(p.size(), x) > 0) {
-          next.push_back(p);
-          next.back().push_back(x);
-        }
-    paths.insert(paths.end(), next.begin(), next.end());
-    level = std::move(next);
-  }
-  auto const ranks = [&](path const& p) {
-    std::vector<std::int32_t> r;
-    for (std::size_t d = 0; d < p.size(); ++d) r.push_back(draft.rank(d, p[d]));
-    return r;
-  };
-  std::ranges::sort(paths, [&](path const& a, path const& b) {
-    auto const wa = draft.weight(a), wb = draft.weight(b);
-    if (wa != wb) return wa > wb;
-    return a.size() != b.size() ? a.size() < b.size() : ranks(a) < ranks(b);
-  });
-  return paths;
-}
-
-rc::Gen<draft_rows> drafts(std::int32_t most_vocab, std::uint64_t largest) {
-  return rc::gen::exec([=] {
-    draft_rows d{*rc::gen::inRange(0, 4), *rc::gen::inRange(1, most_vocab + 1), {}};
-    d.all = *rc::gen::container<masses>(static_cast<std::size_t>(d.horizon * d.vocab),
-                                        rc::gen::inRange<std::uint64_t>(0, largest + 1));
-    return d;
-  });
-}
 
 // The published example of the rule: three rows over four tokens. [0, 1] and [1] tie at 0.3.
 draft_rows const example{3, 4, {50, 30, 15, 5, 10, 60, 20, 10, 25, 25, 40, 10}};
@@ -202,29 +131,14 @@ RC_GTEST_PROP(BestFirst, PutsPathsOfUnevenRowsInOrder, ()) {
   RC_ASSERT(paths_of(draft.best(200)) == all_paths_in_order(draft));
 }
 
-// Sums over every prefix-closed set of paths, by adding or leaving out one path after the other.
-void best_sum(draft_rows const& draft, std::vector<path> const& paths, std::size_t next,
-              std::vector<path>& chosen, std::size_t budget, tev::uint128 sum,
-              tev::uint128& largest) {
-  largest = std::max(largest, sum);
-  if (next == paths.size() || chosen.size() == budget) return;
-  best_sum(draft, paths, next + 1, chosen, budget, sum, largest);
-  auto const& p = paths[next];
-  path const parent(p.begin(), p.end() - 1);
-  if (!parent.empty() && std::ranges::find(chosen, parent) == chosen.end()) return;
-  chosen.push_back(p);
-  best_sum(draft, paths, next + 1, chosen, budget, sum + draft.weight(p), largest);
-  chosen.pop_back();
-}
-
 RC_GTEST_PROP(BestFirst, CoversAsMuchAsTheBestOfAllTrees, ()) {
   auto const draft = *drafts(*rc::gen::inRange(1, 4) == 1 ? 4 : 2, 3);
   auto const budget = *rc::gen::inRange(0, draft.vocab > 2 ? 4 : 7);
   auto paths = all_paths_in_order(draft);
   std::ranges::stable_sort(paths, {}, [](path const& p) { return p.size(); });
-  tev::uint128 largest = 0, found = 0;
-  std::vector<path> chosen;
-  best_sum(draft, paths, 0, chosen, static_cast<std::size_t>(budget), 0, largest);
+  auto const largest = tev_test::best_sum<tev::uint128>(
+      paths, budget, [&](path const& p) { return draft.weight(p); });
+  tev::uint128 found = 0;
   for (auto const& p : paths_of(draft.best(budget))) found += draft.weight(p);
   RC_ASSERT(bool(found == largest));
 }
