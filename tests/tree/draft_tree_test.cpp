@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tev/core/error.hpp"
@@ -91,6 +92,30 @@ RC_GTEST_PROP(DraftTree, FromPathsHoldsExactlyThePrefixes, ()) {
   for (node_id v = 0; v < t.size(); ++v) found.insert(tev::tokens_to(t, v));
   RC_ASSERT(found == expected);
   RC_ASSERT(found.size() == static_cast<std::size_t>(t.size()));
+}
+
+TEST(DraftTree, SortsASetOfPathsByLengthAndThenByPath) {
+  std::vector<path> const paths{{7, 1}, {3, 2, 5}, {}, {4}, {7, 1}, {3, 0}};
+  auto const t = draft_tree::from_path_set(paths);
+  EXPECT_THAT(t.parents(), ElementsAre(-1, 0, 0, 0, 1, 1, 3, 5));
+  EXPECT_THAT(t.tokens(), ElementsAre(-1, 3, 4, 7, 0, 2, 1, 5));
+  EXPECT_EQ(draft_tree::from_path_set({}), draft_tree());
+  EXPECT_THROW((void)draft_tree::from_path_set(std::vector<path>{{-1}}), tev::argument_error);
+}
+
+RC_GTEST_PROP(DraftTree, FromPathSetSortsWhateverTheOrder, ()) {
+  auto const t = tev_test::random_tree(25, 5);
+  std::set<std::pair<std::size_t, path>> sorted;
+  std::vector<path> paths;
+  for (node_id v = 0; v < t.size(); ++v) {
+    paths.push_back(tev::tokens_to(t, v));
+    sorted.emplace(paths.back().size(), paths.back());
+  }
+  std::swap(paths[0], paths[*rc::gen::inRange<std::size_t>(0, paths.size())]);
+  auto const u = draft_tree::from_path_set(paths);
+  node_id v = 0;
+  RC_ASSERT(static_cast<std::size_t>(u.size()) == sorted.size());
+  for (auto const& [length, p] : sorted) RC_ASSERT(tev::tokens_to(u, v++) == p);
 }
 
 RC_GTEST_PROP(DraftTree, ComesBackFromItsOwnPaths, ()) {

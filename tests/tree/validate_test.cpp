@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
 #include "tev/tree/links.hpp"
 #include "tree/random_tree.hpp"
@@ -154,12 +156,24 @@ TEST(Validate, LooksAtParentsBeforeBudgetTokensAndLinks) {
 
 TEST(Validate, EveryFaultHasItsOwnWord) {
   std::vector<std::string> words;
-  for (std::int32_t f = 0; f <= static_cast<std::int32_t>(tree_fault::link_mismatch); ++f)
+  for (std::int32_t f = 0; f <= static_cast<std::int32_t>(tree_fault::unreached); ++f)
     words.emplace_back(name(static_cast<tree_fault>(f)));
-  EXPECT_EQ(words,
-            (std::vector<std::string>{"ok", "size_mismatch", "empty", "bad_root", "second_root",
-                                      "parent_range", "cycle", "parent_order", "over_budget",
-                                      "token_range", "duplicate_sibling", "link_mismatch"}));
+  EXPECT_EQ(words, (std::vector<std::string>{
+                       "ok", "size_mismatch", "empty", "bad_root", "second_root", "parent_range",
+                       "cycle", "parent_order", "over_budget", "token_range", "duplicate_sibling",
+                       "link_mismatch", "node_range", "two_parents", "unreached"}));
+}
+
+TEST(Validate, TakesScratchOfTheCallersAndNeedsTwoEntriesANode) {
+  ids const parents{-1, 0, 0, 1, 1}, tokens{9, 2, 1, 4, 4};
+  ids scratch(tev::validate_scratch(5), 77);
+  EXPECT_EQ(scratch.size(), 10u);
+  EXPECT_EQ(validate({.parents = parents, .tokens = tokens}, scratch),
+            (tree_check{tree_fault::duplicate_sibling, 4}));
+  scratch.pop_back();
+  EXPECT_THROW((void)validate({.parents = parents, .tokens = tokens}, scratch),
+               tev::argument_error);
+  EXPECT_EQ(validate(tree_arrays{}, std::span<node_id>{}), (tree_check{tree_fault::empty, -1}));
 }
 
 // The definition, word for word: quadratic, and blind to how `validate` works.

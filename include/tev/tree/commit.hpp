@@ -1,15 +1,21 @@
 // The cache moves that make an accepted path contiguous.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "tev/core/error.hpp"
+#include "tev/core/host_device.hpp"
 #include "tev/core/types.hpp"
 
 namespace tev {
 
-/// One move of a cache row between logical slots.
+/// One move of a cache row between slots; an array of them is [moves, 2] in memory.
 struct slot_move {
   std::int64_t from;
   std::int64_t to;
@@ -17,20 +23,147 @@ struct slot_move {
   friend bool operator==(slot_move const&, slot_move const&) = default;
 };
 
-/// Moves that commit `path` (root first, ascending nodes) when node i was written to slot base + i.
+/// Where logical cache slots lie. A slot map has `slot(logical)`, the physical slot; `page_size()`;
+/// and `limit()`, the number of logical slots it knows.
+template <class T>
+concept slot_map = requires(T const& t, std::int64_t s) {
+  { t.slot(s) } -> std::same_as<std::int64_t>;
+  { t.page_size() } -> std::same_as<std::int64_t>;
+  { t.limit() } -> std::same_as<std::int64_t>;
+};
+
+/// A cache without pages: every slot lies at its own number.
+struct flat_slots {
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t slot(std::int64_t s) const { return s; }
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t page_size() const { return 1; }
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t limit() const { return INT64_MAX; }
+};
+
+/// A paged cache: logical slot s lies at pages[s / size] * size + s % size.
+template <std::integral Page = std::int32_t>
+struct paged_slots {
+  Page const* pages = nullptr;  ///< [count] page of each run of `size` logical slots.
+  std::int64_t count = 0;
+  std::int64_t size = 1;  ///< Slots of a page, at least 1.
+
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t slot(std::int64_t s) const {
+    return static_cast<std::int64_t>(pages[s / size]) * size + s % size;
+  }
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t page_size() const { return size; }
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t limit() const {
+    return count > INT64_MAX / size ? INT64_MAX : count * size;
+  }
+};
+
+/// What a commit leaves behind, in numbers.
+struct commit_counts {
+  std::int32_t moves = 0;   ///< Rows to move.
+  std::int64_t length = 0;  ///< Logical rows afterwards: those before the root, and the kept path.
+  std::int64_t pages_used = 0;  ///< ceil(length / page size).
+  bool overlap =
+      false;  ///< Some slot is source and destination: a parallel copy needs a temporary.
+
+  friend bool operator==(commit_counts const&, commit_counts const&) = default;
+};
+
+/// Commits the first `keep` nodes of an accepted path when node i was written to logical slot
+/// base + i: writes the moves, in physical slots, and returns the counts.
 ///
-/// In ascending path position, and only where source and destination differ. A destination never
-/// lies behind its source, so the moves may be executed one after the other in place; a parallel
-/// copy needs a temporary. Afterwards the cache holds base + path.size() rows: the root's and the
-/// accepted tokens'; the bonus token has no row yet. O(path).
+/// `path`: the root first, ascending nodes; `keep` in [0, path.size()]; `moves`: room for keep - 1.
+/// Moves come in ascending path position, and only where source and destination differ. In logical
+/// order a destination never lies behind its source, so that they may be executed one after the
+/// other in place. Afterwards the cache holds base + keep rows: the root's and the accepted
+/// tokens'; the bonus token has no row yet. Nothing is checked here. Allocates nothing, O(keep).
+template <slot_map Slots>
+TEV_HOST_DEVICE constexpr commit_counts write_moves(node_id const* path, std::int32_t keep,
+                                                    std::int64_t base, Slots const& slots,
+                                                    slot_move* moves) {
+  commit_counts counts{.length = base + keep};
+  for (std::int32_t i = 0; i < keep; ++i) {
+    std::int64_t const from = base + path[i], to = base + static_cast<std::int64_t>(i);
+    if (from == to) continue;
+    // The first row that moves has the lowest source.
+    if (counts.moves == 0) counts.overlap = path[i] < keep;
+    moves[counts.moves++] = {slots.slot(from), slots.slot(to)};
+  }
+  std::int64_t const rest = counts.length % slots.page_size() != 0 ? 1 : 0;
+  counts.pages_used = counts.length / slots.page_size() + rest;
+  return counts;
+}
+
+/// The same with its arguments checked: throws `argument_error` for a `keep` or a base out of
+/// range, a path that doesn't ascend from the root, a page size below 1, too few pages for the
+/// slots of the kept nodes, or a span that is too short for the moves. Allocates nothing unless it
+/// throws.
+template <slot_map Slots = flat_slots>
+commit_counts commit_moves(std::span<node_id const> path, std::int64_t base, std::int64_t keep,
+                           Slots const& slots, std::span<slot_move> moves) {
+  auto const fail = [](char const* argument, std::int64_t value, std::string const& needs) {
+    require(false, std::string("commit_moves: ") + argument + " is " + std::to_string(value) +
+                       ", needs " + needs);
+  };
+  auto const size = static_cast<std::int64_t>(path.size());
+  if (keep < 0 || keep > size) fail("keep", keep, "[0, " + std::to_string(size) + "]");
+  if (slots.page_size() < 1) fail("the page size", slots.page_size(), "at least 1");
+  for (std::int64_t i = 0; i < keep; ++i)
+    if (i == 0 ? path[0] != 0 : path[i] <= path[i - 1])
+      fail("a node of the path", path[i], "ascending nodes from the root on");
+  std::int64_t const last = keep == 0 ? 0 : path[keep - 1];
+  if (base < 0 || base > INT64_MAX - last - 1) fail("base", base, "a slot number");
+  // An empty commit touches no slot, but its length has to lie on the pages all the same.
+  std::int64_t const needed = keep == 0 ? base : base + last + 1;
+  if (slots.limit() < needed)
+    fail("the number of slots on the pages", slots.limit(), std::to_string(needed));
+  std::int64_t in_place = 0;
+  while (in_place < keep && path[in_place] == in_place) ++in_place;
+  auto const room = static_cast<std::int64_t>(moves.size());
+  if (room < keep - in_place) fail("room for moves", room, std::to_string(keep - in_place));
+  return write_moves(path.data(), static_cast<std::int32_t>(keep), base, slots, moves.data());
+}
+
+/// A commit with its moves.
+struct commit_plan {
+  std::vector<slot_move>
+      moves{};                  ///< In physical slots, in the order in which they may be executed.
+  std::int64_t length = 0;      ///< As in `commit_counts`.
+  std::int64_t pages_used = 0;  ///< As in `commit_counts`.
+  bool overlap = false;         ///< As in `commit_counts`.
+};
+
+/// The commit of the first `keep` nodes of `path`; see `commit_moves`.
+template <slot_map Slots = flat_slots>
+[[nodiscard]] commit_plan plan_commit(std::span<node_id const> path, std::int64_t base,
+                                      std::int64_t keep, Slots const& slots = {}) {
+  commit_plan plan{.moves = std::vector<slot_move>(path.size())};
+  auto const counts = commit_moves(path, base, keep, slots, plan.moves);
+  plan.moves.resize(static_cast<std::size_t>(counts.moves));
+  plan.length = counts.length;
+  plan.pages_used = counts.pages_used;
+  plan.overlap = counts.overlap;
+  return plan;
+}
+
+/// Moves that commit the whole `path` in a cache without pages.
 [[nodiscard]] inline std::vector<slot_move> commit_moves(std::span<node_id const> path,
                                                          std::int64_t base) {
-  std::vector<slot_move> moves;
+  return plan_commit(path, base, static_cast<std::int64_t>(path.size())).moves;
+}
+
+/// Copies what a drafter needs of the committed path: the rows [keep, width] of the nodes
+/// path[0..keep) out of `features` [nodes, width].
+///
+/// Throws `argument_error` when a row or the room for it is missing. Allocates nothing unless it
+/// throws.
+template <class T>
+void gather_rows(std::span<T const> features, std::size_t width, std::span<node_id const> path,
+                 std::span<T> rows) {
+  if (rows.size() < path.size() * width) require(false, "gather_rows: rows needs [path, width]");
   for (std::size_t i = 0; i < path.size(); ++i) {
-    std::int64_t const from = base + path[i], to = base + static_cast<std::int64_t>(i);
-    if (from != to) moves.push_back({from, to});
+    auto const begin = static_cast<std::size_t>(path[i]) * width;
+    if (path[i] < 0 || begin + width > features.size())
+      require(false, "gather_rows: features has no row of node " + std::to_string(path[i]));
+    std::ranges::copy(features.subspan(begin, width), rows.subspan(i * width).begin());
   }
-  return moves;
 }
 
 }  // namespace tev

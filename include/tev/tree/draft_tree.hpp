@@ -1,6 +1,8 @@
 // A draft tree that owns its arrays.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,6 +42,24 @@ class draft_tree {
       for (token_id const token : path) v = t.child_or_append(v, token);
     }
     return from_parents(std::move(t.parents_), std::move(t.tokens_));
+  }
+
+  /// From a set of drafted token paths, whatever their order: the nodes are sorted by length, then
+  /// by path. Prefixes are implied, equal paths are one node. O(total length log children).
+  [[nodiscard]] static draft_tree from_path_set(std::span<std::vector<token_id> const> paths) {
+    auto const t = from_paths(paths);
+    // Level by level, children by token: among equally long paths that is their order.
+    std::vector<node_id> order{0}, parents{no_node};
+    std::vector<token_id> tokens{no_token};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      std::size_t const first = order.size();
+      for_each_child(t, order[i], [&](node_id child) { order.push_back(child); });
+      std::sort(order.begin() + static_cast<std::ptrdiff_t>(first), order.end(),
+                [&](node_id a, node_id b) { return t.token(a) < t.token(b); });
+      parents.resize(order.size(), static_cast<node_id>(i));
+      for (std::size_t k = first; k < order.size(); ++k) tokens.push_back(t.token(order[k]));
+    }
+    return from_parents(std::move(parents), std::move(tokens));
   }
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(parents_.size()); }

@@ -11,11 +11,11 @@ namespace tev {
 /// Fills the child lists of a tree given by its parents, siblings in index order. O(size).
 ///
 /// parents, first_child, next_sibling: [size]. A parent outside [0, v) is left out of every list
-/// (`validate` names it). Throws `argument_error` when the lengths differ.
+/// (`validate` names it). Allocates nothing. Throws `argument_error` when the lengths differ.
 inline void link_children(std::span<node_id const> parents, std::span<node_id> first_child,
                           std::span<node_id> next_sibling) {
-  require(first_child.size() == parents.size() && next_sibling.size() == parents.size(),
-          "link_children: the link arrays need one entry per node");
+  if (first_child.size() != parents.size() || next_sibling.size() != parents.size())
+    require(false, "link_children: the link arrays need one entry per node");
   // Going down, each node is put in front of the siblings already listed: no scratch is needed.
   for (auto& child : first_child) child = no_node;
   for (auto v = static_cast<node_id>(parents.size()) - 1; v >= 0; --v) {

@@ -2,49 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
+#include "tev/tree/fault.hpp"
 #include "tev/tree/links.hpp"
 
 namespace tev {
-
-/// What `validate` can find. It looks in this order, save that faults of the same kind of check
-/// (second_root and parent_range; cycle and parent_order) are met in the order of the nodes.
-enum class tree_fault : std::int32_t {
-  none,               ///< The arrays form a tree.
-  size_mismatch,      ///< Two arrays differ in length.
-  empty,              ///< There is no root.
-  bad_root,           ///< parent(0) is not -1.
-  second_root,        ///< A later node has parent -1.
-  parent_range,       ///< A parent outside [0, size).
-  cycle,              ///< Following the parents never reaches the root.
-  parent_order,       ///< A parent behind its child.
-  over_budget,        ///< More drafted nodes than allowed.
-  token_range,        ///< A token outside [0, vocab_size).
-  duplicate_sibling,  ///< Two children of one node carry the same token.
-  link_mismatch,      ///< The child lists contradict the parents.
-};
-
-/// The fault as a word, for messages and for JSON.
-[[nodiscard]] constexpr char const* name(tree_fault f) {
-  constexpr char const* names[] = {
-      "ok",    "size_mismatch", "empty",       "bad_root",    "second_root",       "parent_range",
-      "cycle", "parent_order",  "over_budget", "token_range", "duplicate_sibling", "link_mismatch"};
-  return names[static_cast<std::int32_t>(f)];
-}
-
-/// The first fault and the node that shows it (-1 where no single node does).
-struct tree_check {
-  tree_fault fault = tree_fault::none;
-  node_id node = no_node;
-
-  [[nodiscard]] constexpr bool ok() const { return fault == tree_fault::none; }
-  friend bool operator==(tree_check const&, tree_check const&) = default;
-};
 
 /// The arrays of a tree as they arrive, and the limits they have to keep.
 struct tree_arrays {
@@ -82,10 +53,12 @@ inline tree_check check_parents(std::span<node_id const> parents) {
   return {};
 }
 
-inline tree_check check_siblings(std::span<node_id const> parents,
-                                 std::span<token_id const> tokens) {
-  std::vector<node_id> order;
-  for (node_id v = 1; v < static_cast<node_id>(parents.size()); ++v) order.push_back(v);
+// Tokens may be wider than token_id. Orders the nodes in `order` [size]; what it held is lost.
+template <std::integral Token>
+tree_check check_siblings(std::span<node_id const> parents, std::span<Token const> tokens,
+                          std::span<node_id> order) {
+  for (std::size_t v = 0; v < parents.size(); ++v) order[v] = static_cast<node_id>(v);
+  order = order.first(parents.size()).subspan(1);
   std::ranges::sort(order, [&](node_id a, node_id b) {
     if (parents[a] != parents[b]) return parents[a] < parents[b];
     return tokens[a] != tokens[b] ? tokens[a] < tokens[b] : a < b;
@@ -99,8 +72,16 @@ inline tree_check check_siblings(std::span<node_id const> parents,
   return first == no_node ? tree_check{} : tree_check{tree_fault::duplicate_sibling, first};
 }
 
-inline tree_check check_links(tree_arrays const& t) {
-  std::vector<node_id> child(t.parents.size()), sibling(t.parents.size());
+template <std::integral Token>
+tree_check check_tokens(std::span<Token const> tokens, std::int32_t vocab_size) {
+  for (std::size_t v = 1; v < tokens.size(); ++v)
+    if (tokens[v] < 0 || tokens[v] >= vocab_size)
+      return {tree_fault::token_range, static_cast<node_id>(v)};
+  return {};
+}
+
+inline tree_check check_links(tree_arrays const& t, std::span<node_id> child,
+                              std::span<node_id> sibling) {
   link_children(t.parents, child, sibling);
   for (std::size_t v = 0; v < child.size(); ++v)
     if (child[v] != t.first_child[v] || sibling[v] != t.next_sibling[v])
@@ -110,12 +91,20 @@ inline tree_check check_links(tree_arrays const& t) {
 
 }  // namespace detail
 
-/// Checks the arrays of a tree against T1 to T3, the vocabulary, the budget and the child lists.
+/// Entries of scratch that `validate` needs for `size` nodes.
+[[nodiscard]] constexpr std::size_t validate_scratch(std::size_t size) { return 2 * size; }
+
+/// Checks the arrays of a tree against T1 to T3, the vocabulary, the budget and the child lists,
+/// without allocating.
 ///
-/// Reads nothing outside the arrays, whatever they hold. O(size log size). The first fault met in
-/// the order of `tree_fault` is reported, at the lowest node that shows it.
-[[nodiscard]] inline tree_check validate(tree_arrays const& t) {
+/// `scratch`: at least `validate_scratch(size)` entries of the caller's, of any content; else
+/// `argument_error`. Reads nothing outside the arrays, whatever they hold. O(size log size). The
+/// first fault met in the order of `tree_fault` is reported, at the lowest node that shows it.
+[[nodiscard]] inline tree_check validate(tree_arrays const& t, std::span<node_id> scratch) {
   std::size_t const size = t.parents.size();
+  if (scratch.size() < validate_scratch(size))
+    require(false, "validate: scratch has " + std::to_string(scratch.size()) + " entries, needs " +
+                       std::to_string(validate_scratch(size)));
   if (t.tokens.size() != size) return {tree_fault::size_mismatch, no_node};
   if (t.check_links && (t.first_child.size() != size || t.next_sibling.size() != size))
     return {tree_fault::size_mismatch, no_node};
@@ -123,10 +112,17 @@ inline tree_check check_links(tree_arrays const& t) {
   if (auto const found = detail::check_parents(t.parents); !found.ok()) return found;
   if (size - 1 > static_cast<std::size_t>(std::max(t.budget, 0)))
     return {tree_fault::over_budget, static_cast<node_id>(std::max(t.budget, 0)) + 1};
-  for (node_id v = 1; v < static_cast<node_id>(size); ++v)
-    if (t.tokens[v] < 0 || t.tokens[v] >= t.vocab_size) return {tree_fault::token_range, v};
-  if (auto const found = detail::check_siblings(t.parents, t.tokens); !found.ok()) return found;
-  return t.check_links ? detail::check_links(t) : tree_check{};
+  if (auto const found = detail::check_tokens(t.tokens, t.vocab_size); !found.ok()) return found;
+  if (auto const found = detail::check_siblings(t.parents, t.tokens, scratch); !found.ok())
+    return found;
+  if (!t.check_links) return {};
+  return detail::check_links(t, scratch.first(size), scratch.subspan(size, size));
+}
+
+/// The same with scratch of its own.
+[[nodiscard]] inline tree_check validate(tree_arrays const& t) {
+  std::vector<node_id> scratch(validate_scratch(t.parents.size()));
+  return validate(t, scratch);
 }
 
 }  // namespace tev

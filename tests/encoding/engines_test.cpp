@@ -1,0 +1,189 @@
+// What each encoding's arrays say, entry for entry, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tev/core/error.hpp"
+#include "tev/core/types.hpp"
+#include "tev/encoding/ddtree.hpp"
+#include "tev/encoding/link_view.hpp"
+#include "tev/encoding/llama_cpp.hpp"
+#include "tev/encoding/sglang.hpp"
+#include "tev/encoding/tensorrt_llm.hpp"
+#include "tev/encoding/xgrammar.hpp"
+#include "tev/tree/draft_tree.hpp"
+#include "tev/tree/fault.hpp"
+
+namespace {
+
+using testing::ElementsAre;
+using tev::draft_tree;
+using tev::node_id;
+using tev::token_id;
+using tev::tree_check;
+using tev::tree_fault;
+using nodes = std::vector<node_id>;
+using wide = std::vector<std::int64_t>;
+
+constexpr std::int64_t beyond_32_bits = std::int64_t{1} << 32;
+
+TEST(LinkArrays, NeedAscendingSiblingsOnlyWhereTheyAreReadInPlace) {
+  wide const tokens{0, 5, 6}, children{2, -1, -1}, siblings{-1, -1, 1};
+  tev::sglang::request_arrays const arrays{tokens, children, siblings};
+  nodes parents(3), scratch(3);
+  EXPECT_EQ(tev::read_parents(arrays, parents, scratch),
+            (tree_check{tree_fault::link_mismatch, 2}));
+  EXPECT_EQ(tev::read_tree(arrays), draft_tree::from_parents({-1, 0, 0}, {-1, 5, 6}));
+}
+
+TEST(LinkArrays, NeverCutWideIdsToOtherOnes) {
+  nodes parents(2), scratch(2);
+  auto const found = [&](wide const& tokens, wide const& children) {
+    return tev::read_parents(tev::sglang::request_arrays{tokens, children, wide{-1, -1}}, parents,
+                             scratch, 10);
+  };
+  EXPECT_TRUE(found({beyond_32_bits, 5}, {1, -1}).ok()) << "the root's token is not looked at";
+  EXPECT_EQ(found({0, beyond_32_bits + 5}, {1, -1}), (tree_check{tree_fault::token_range, 1}));
+  EXPECT_EQ(found({0, 10}, {1, -1}), (tree_check{tree_fault::token_range, 1}));
+  EXPECT_EQ(found({0, 5}, {beyond_32_bits + 1, -1}), (tree_check{tree_fault::node_range, 0}));
+  EXPECT_EQ(tev::narrow_id(beyond_32_bits + 5), -1);
+  EXPECT_EQ(tev::narrow_id(-beyond_32_bits), -1);
+  EXPECT_THROW((void)tev::ddtree::read<std::int64_t>(nodes{-1, 0}, wide{beyond_32_bits + 5}),
+               tev::argument_error);
+}
+
+TEST(LinkArrays, NameDuplicatesAndShortArrays) {
+  wide const tokens{0, 5, 5}, children{1, -1, -1}, siblings{-1, 2, -1};
+  tev::sglang::request_arrays arrays{tokens, children, siblings};
+  nodes parents(3), scratch(3);
+  EXPECT_EQ(tev::read_parents(arrays, parents, scratch),
+            (tree_check{tree_fault::duplicate_sibling, 2}));
+  EXPECT_THROW((void)tev::read_parents(arrays, parents, std::span(scratch).first(2)),
+               tev::argument_error);
+  arrays.tokens = arrays.tokens.first(2);
+  EXPECT_EQ(tev::read_parents(arrays, parents, scratch),
+            (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_THROW((void)tev::read_tree(arrays), tev::argument_error);
+}
+
+TEST(Sglang, ChecksTheShapeOfABatch) {
+  wide const six(6, -1), five(5, -1);
+  tev::sglang::batch_arrays arrays{2, 3, six, {}, six, six};
+  EXPECT_EQ(arrays.request(1).first_child.size(), 3u);
+  EXPECT_EQ(arrays.request(1, 2).tokens.data(), six.data() + 3);
+  EXPECT_THROW((void)arrays.request(2), tev::argument_error);
+  EXPECT_THROW((void)arrays.request(-1), tev::argument_error);
+  EXPECT_THROW((void)arrays.request(0, 4), tev::argument_error);
+  EXPECT_THROW((void)arrays.wrong_row(0), tev::argument_error);
+  arrays.retrive_index = five;
+  EXPECT_THROW((void)arrays.request(0), tev::argument_error);
+  wide const index{0, 1, 2, 3, 4, 4};
+  arrays.retrive_index = index;
+  EXPECT_EQ(arrays.wrong_row(0), -1);
+  EXPECT_EQ(arrays.wrong_row(1), 2);
+}
+
+auto const example = draft_tree::from_parents({-1, 0, 0, 1, 2}, {-1, 5, 6, 7, 8});
+
+TEST(Sglang, GetsItsOutputsPadded) {
+  std::vector<std::int32_t> predicts(12, 77), accept_index(4, 77);
+  std::int32_t accepted = 77;
+  tev::sglang::write_accepted(example, nodes{0, 2, 4}, 3, 1, 6, predicts, accept_index, accepted);
+  EXPECT_THAT(predicts, ElementsAre(77, 77, 77, 77, 77, 77, 6, 0, 8, 0, 3, 0));
+  EXPECT_THAT(accept_index, ElementsAre(6, 8, 10, -1));
+  EXPECT_EQ(accepted, 2);
+  auto const refused = [&](nodes const& path, std::int32_t b, std::size_t room) {
+    EXPECT_THROW(tev::sglang::write_accepted(example, path, 3, b, 6, predicts,
+                                             std::span(accept_index).first(room), accepted),
+                 tev::argument_error);
+  };
+  refused({}, 1, 4);
+  refused({0, 2, 4}, 1, 2);
+  refused({0, 5}, 1, 4);
+  refused({0, 2}, 2, 4);
+}
+
+TEST(TensorRtLlm, GetsItsOutputsContiguous) {
+  wide accept_index(4, 77), accept_token(4, 77);
+  std::int64_t accepted = 77;
+  tev::tensorrt_llm::write_accepted(example, nodes{0, 2, 4}, 3, std::span(accept_index),
+                                    std::span(accept_token), accepted);
+  EXPECT_THAT(accept_index, ElementsAre(0, 2, 4, 0));
+  EXPECT_THAT(accept_token, ElementsAre(6, 8, 3, 0));
+  EXPECT_EQ(accepted, 2);
+}
+
+TEST(XGrammar, FillsEachAdmittedNodeFromItsOwnState) {
+  // Admits everything but token 6; a row's content is the path that leads to it.
+  std::vector<token_id> state;
+  std::vector<std::vector<token_id>> filled(5, {99});
+  nodes order;
+  tev::xgrammar::traverse(
+      example,
+      [&](node_id v) {
+        order.push_back(v);
+        filled[v] = state;
+      },
+      [&](node_id, token_id token) {
+        if (token != 6) state.push_back(token);
+        return token != 6;
+      },
+      [&] { state.pop_back(); });
+  EXPECT_THAT(order, ElementsAre(0, 1, 3));
+  EXPECT_THAT(filled, ElementsAre(ElementsAre(), ElementsAre(5), ElementsAre(99), ElementsAre(5, 7),
+                                  ElementsAre(99)));
+  EXPECT_TRUE(state.empty());
+}
+
+TEST(LlamaCpp, SharesRowsBetweenSequences) {
+  auto const rows = tev::llama_cpp::write(example, 9, 20, 4);
+  EXPECT_THAT(rows.tokens, ElementsAre(9, 5, 6, 7, 8));
+  EXPECT_THAT(rows.positions, ElementsAre(20, 21, 21, 22, 22));
+  EXPECT_THAT(rows.offsets, ElementsAre(0, 2, 3, 4, 5, 6));
+  EXPECT_THAT(rows.sequences, ElementsAre(4, 5, 4, 5, 4, 5));
+
+  // The members of llama_batch.
+  struct {
+    std::int32_t n_tokens = 0;
+    std::int32_t token[5], pos[5], n_seq_id[5], *seq_id[5];
+    std::int8_t logits[5] = {};
+  } batch;
+  std::int32_t ids[5][2];
+  for (int v = 0; v < 5; ++v) batch.seq_id[v] = ids[v];
+  EXPECT_THROW(tev::llama_cpp::fill(rows, 4, 2, batch), tev::argument_error);
+  EXPECT_THROW(tev::llama_cpp::fill(rows, 5, 1, batch), tev::argument_error);
+  EXPECT_EQ(batch.n_tokens, 0);
+  tev::llama_cpp::fill(rows, 5, 2, batch);
+  EXPECT_EQ(batch.n_tokens, 5);
+  EXPECT_THAT(batch.pos, ElementsAre(20, 21, 21, 22, 22));
+  EXPECT_THAT(batch.n_seq_id, ElementsAre(2, 1, 1, 1, 1));
+  EXPECT_THAT(ids[0], ElementsAre(4, 5));
+  EXPECT_EQ(ids[4][0], 5);
+  EXPECT_THAT(batch.logits, ElementsAre(1, 1, 1, 1, 1));
+}
+
+TEST(LlamaCpp, NamesWhatIsWrongWithTheRows) {
+  using ids = std::vector<std::int32_t>;
+  nodes parents(3), last(2);
+  auto const found = [&](ids const& positions, ids const& offsets, ids const& sequences) {
+    return tev::llama_cpp::read_parents(positions, offsets, sequences, last, parents);
+  };
+  ids const offsets{0, 2, 3, 4}, sequences{0, 1, 0, 1};
+  EXPECT_TRUE(found({4, 5, 5}, offsets, sequences).ok());
+  EXPECT_EQ(parents, (nodes{-1, 0, 0}));
+  EXPECT_EQ(found({4, 5, 6}, offsets, sequences), (tree_check{tree_fault::parent_order, 2}));
+  EXPECT_EQ(found({4, 5}, offsets, sequences), (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(found({4, 5, 5}, {0, 3, 2, 4}, sequences), (tree_check{tree_fault::size_mismatch, 1}));
+  EXPECT_EQ(found({4, 5, 5}, {0, 2, 2, 4}, sequences), (tree_check{tree_fault::unreached, 1}));
+  EXPECT_EQ(found({4, 5, 5}, offsets, {0, 1, 0, 2}), (tree_check{tree_fault::node_range, 2}));
+  EXPECT_EQ(found({4, 5, 5}, offsets, {0, 0, 0, 1}), (tree_check{tree_fault::two_parents, 0}));
+  EXPECT_EQ(found({4, 5, 6}, {0, 1, 2, 3}, {0, 1, 0}), (tree_check{tree_fault::second_root, 1}));
+  EXPECT_EQ(found({4, 5, 6}, {0, 2, 3, 5}, {0, 1, 0, 0, 1}),
+            (tree_check{tree_fault::two_parents, 2}));
+}
+
+}  // namespace
