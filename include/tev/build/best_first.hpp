@@ -8,7 +8,6 @@
 #include "tev/build/prefix_growth.hpp"
 #include "tev/build/ranked_tokens.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/concept.hpp"
 #include "tev/team/serial_team.hpp"
 
 namespace tev {
@@ -19,7 +18,7 @@ namespace tev {
 ///
 /// O(horizon vocab + budget log budget). Throws `argument_error` for a negative budget or horizon.
 struct best_first {
-  template <distribution Draft>
+  template <draft_rows Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
     require_sizes("best_first", horizon, budget);

@@ -7,7 +7,6 @@
 #include "tev/build/concept.hpp"
 #include "tev/build/prefix_growth.hpp"
 #include "tev/build/ranked_tokens.hpp"
-#include "tev/distribution/concept.hpp"
 #include "tev/team/serial_team.hpp"
 
 namespace tev {
@@ -16,7 +15,7 @@ namespace tev {
 ///
 /// O(horizon vocab). Throws `argument_error` for a negative budget or horizon.
 struct chain {
-  template <distribution Draft>
+  template <draft_rows Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
     require_sizes("chain", horizon, budget);

@@ -8,6 +8,7 @@
 
 #include "tev/core/error.hpp"
 #include "tev/distribution/concept.hpp"
+#include "tev/team/serial_team.hpp"
 #include "tev/tree/draft_tree.hpp"
 
 namespace tev {
@@ -18,6 +19,15 @@ struct built_tree {
   std::vector<double> score;  ///< [size]; 1 at the root, never above the parent's.
 };
 
+/// The rows that builders take: one thread prepares them, and their masses can be ranked.
+///
+/// Syntax: a `distribution` with `prepare(serial_team, row)` whose masses are ordered, come from 0
+/// and become a double. Not required: integer masses, draws.
+template <class D>
+concept draft_rows = preparable<D, serial_team> && std::totally_ordered<typename D::mass_type> &&
+                     std::constructible_from<typename D::mass_type, int> &&
+                     requires(typename D::mass_type const& m) { static_cast<double>(m); };
+
 /// Turns draft rows and a budget into a tree.
 ///
 /// Syntax: `builder(draft, horizon, budget) -> built_tree`, where row d of `draft` is the draft's
@@ -27,7 +37,7 @@ struct built_tree {
 ///       `horizon`. Rows that are not `ok` end the tree above them.
 ///   B2. Deterministic; no node has a score of 0.
 template <class B, class Draft>
-concept builder = distribution<Draft> && requires(B const& b, Draft const& d, std::int32_t n) {
+concept builder = draft_rows<Draft> && requires(B const& b, Draft const& d, std::int32_t n) {
   { b(d, n, n) } -> std::same_as<built_tree>;
 };
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <type_traits>
 
+#include "tev/build/concept.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/concept.hpp"
 
 namespace tev {
 
@@ -40,11 +40,11 @@ struct frontier {
 /// Not required: rows that are normalised or `ok` (a node whose row is not stays a leaf).
 template <class D>
 concept level_drafter = requires(D& drafter, frontier const& level) {
-  requires distribution<std::remove_cvref_t<decltype(drafter(level))>>;
+  requires draft_rows<std::remove_cvref_t<decltype(drafter(level))>>;
 };
 
 /// The level drafter of one-shot marginals: row d of `draft` for every node of depth d.
-template <distribution Draft>
+template <draft_rows Draft>
 struct marginal_drafter {
   Draft const& draft;
 
@@ -57,12 +57,12 @@ struct marginal_drafter {
 /// What level builders take: a `level_drafter`, or draft rows, which make a `marginal_drafter`.
 template <class D>
 concept drafts_levels =
-    distribution<std::remove_cvref_t<D>> || level_drafter<std::remove_reference_t<D>>;
+    draft_rows<std::remove_cvref_t<D>> || level_drafter<std::remove_reference_t<D>>;
 
 /// Calls `use(drafter)` with the level drafter that `draft` is or makes.
 template <drafts_levels Draft, class Use>
 decltype(auto) with_level_drafter(Draft& draft, Use&& use) {
-  if constexpr (distribution<std::remove_cvref_t<Draft>>) {
+  if constexpr (draft_rows<std::remove_cvref_t<Draft>>) {
     marginal_drafter<std::remove_cvref_t<Draft>> drafter{draft};
     return use(drafter);
   } else {

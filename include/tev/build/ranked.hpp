@@ -14,7 +14,6 @@
 #include "tev/build/concept.hpp"
 #include "tev/build/static_paths.hpp"
 #include "tev/core/error.hpp"
-#include "tev/distribution/concept.hpp"
 
 namespace tev {
 
@@ -167,7 +166,7 @@ class ranked_table {
 struct ranked {
   std::vector<double> rates;
 
-  template <distribution Draft>
+  template <draft_rows Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
     require_sizes("ranked", horizon, budget);

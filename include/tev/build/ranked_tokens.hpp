@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "tev/build/concept.hpp"
 #include "tev/core/status.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/concept.hpp"
 
 namespace tev {
 
@@ -23,7 +23,7 @@ struct ranked_token {
 
 /// The at most `count` tokens of largest positive mass of a prepared row: larger mass first, lower
 /// token on ties. One vocabulary pass and O(count log count).
-template <distribution Draft>
+template <draft_rows Draft>
 [[nodiscard]] std::vector<ranked_token> ranked_tokens(Draft const& draft, std::int32_t row,
                                                       std::int32_t count) {
   using mass_type = typename Draft::mass_type;

@@ -13,7 +13,6 @@
 #include "tev/build/ranked_tokens.hpp"
 #include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/concept.hpp"
 #include "tev/team/serial_team.hpp"
 
 namespace tev {
@@ -67,7 +66,7 @@ class static_paths {
   /// Every node's path, in order, the root's left out.
   [[nodiscard]] std::span<rank_path const> paths() const { return paths_; }
 
-  template <distribution Draft>
+  template <draft_rows Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
     require_sizes("static_paths", horizon, budget);

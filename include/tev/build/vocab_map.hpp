@@ -12,7 +12,6 @@
 #include "tev/build/concept.hpp"
 #include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/concept.hpp"
 #include "tev/tree/draft_tree.hpp"
 #include "tev/tree/validate.hpp"
 
@@ -102,7 +101,7 @@ struct mapped_builder {
   Builder builder;
   vocab_map<Offset> map;
 
-  template <distribution Draft>
+  template <draft_rows Draft>
   [[nodiscard]] built_tree operator()(Draft const& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
     require(static_cast<std::size_t>(draft.vocab_size()) == map.offset.size(),

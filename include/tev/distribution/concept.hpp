@@ -56,30 +56,50 @@ template <class Tokens>
   return found;
 }
 
-/// A distribution with integer masses from which a team can draw.
+/// A distribution whose rows a team prepares.
 ///
-/// Syntax: `prepare(team, v)`, `draw(team, v, r, skip)`, `best(team, v)`, const and collective.
+/// Syntax: `prepare(team, v)`, const and collective.
 /// Semantics:
 ///   W1. prepare fills the summaries that the caller provided for row v; doing it again is free.
 ///       Nothing else may be asked of a row before.
+template <class D, class Team>
+concept preparable = distribution<D> && team<Team> &&
+                     requires(D const& d, Team const& t, node_id v) { d.prepare(t, v); };
+
+namespace detail {
+
+// Some set of tokens: what `draw` is asked to leave out need not be one it knows.
+struct any_tokens {
+  template <class Visit>
+  TEV_HOST_DEVICE constexpr void for_each(Visit&& visit) const {
+    visit(no_token);
+  }
+};
+
+}  // namespace detail
+
+/// A distribution with integer masses from which a team can draw.
+///
+/// Syntax: `draw(team, v, r, skip)`, `best(team, v)`, const and collective; `skip` is any set of
+/// tokens with `for_each(visit)`.
+/// Semantics:
 ///   W2. draw = the least token whose running mass, leaving out the tokens of `skip`, passes r; -1
 ///       when that mass is r or less. Never a token of mass 0.
 ///   W3. best = the most probable token, the lowest on ties; -1 for a row whose status is not `ok`.
 ///       It has the maximal mass; a row that knows its logits may tell apart what masses round
 ///       together.
 template <class D, class Team>
-concept drawable =
-    distribution<D> && team<Team> && std::same_as<typename D::mass_type, std::uint64_t> &&
-    requires(D const& d, Team const& t, node_id v, std::uint64_t r) {
-      d.prepare(t, v);
-      { d.draw(t, v, r, no_tokens{}) } -> std::same_as<token_id>;
-      { d.best(t, v) } -> std::same_as<token_id>;
-    };
+concept drawable = preparable<D, Team> && std::same_as<typename D::mass_type, std::uint64_t> &&
+                   requires(D const& d, Team const& t, node_id v, std::uint64_t r) {
+                     { d.draw(t, v, r, no_tokens{}) } -> std::same_as<token_id>;
+                     { d.draw(t, v, r, detail::any_tokens{}) } -> std::same_as<token_id>;
+                     { d.best(t, v) } -> std::same_as<token_id>;
+                   };
 
 /// Prepares rows [0, count): what a batch, the exit law and a picture need, while verifiers prepare
 /// the rows they reach. Collective.
 template <class Team, class Distribution>
-  requires drawable<Distribution, Team>
+  requires preparable<Distribution, Team>
 TEV_HOST_DEVICE void prepare_all(Team const& team, Distribution const& rows, std::int32_t count) {
   for (node_id v = 0; v < count; ++v) rows.prepare(team, v);
 }

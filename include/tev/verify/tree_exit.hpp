@@ -29,7 +29,7 @@ struct tree_exit {
                                      Source const& source) const {
     if (unit == 0) return {0, no_token, 0, status::bad_parameter};
     // Both numbers are relative to the interval of node v.
-    std::uint64_t r = source.below({p.request, p.position, purpose::exit, 0}, unit);
+    std::uint64_t r = source.below(decision{p.request, p.position, purpose::exit, 0}, unit);
     std::uint64_t flow = unit;
     node_id v = 0;
     for (std::int32_t depth = 0;; ++depth) {
