@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -15,8 +17,26 @@
 #include "tev/encoding/sglang.hpp"
 #include "tev/encoding/tensorrt_llm.hpp"
 #include "tev/encoding/xgrammar.hpp"
+#include "tev/tree/commit.hpp"
 #include "tev/tree/draft_tree.hpp"
 #include "tev/tree/fault.hpp"
+#include "tev/tree/parents_of_links.hpp"
+#include "tev/tree/retrieve.hpp"
+#include "tev/tree/validate.hpp"
+
+namespace {
+
+std::size_t allocations = 0;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -88,6 +108,40 @@ TEST(Sglang, ChecksTheShapeOfABatch) {
 }
 
 auto const example = draft_tree::from_parents({-1, 0, 0, 1, 2}, {-1, 5, 6, 7, 8});
+
+TEST(Checks, AllocateNothing) {
+  auto const links = example.view();
+  std::span const children(links.children, 5), siblings(links.siblings, 5);
+  auto const table = tev::retrieve_table_of(example);
+  auto const rows = tev::llama_cpp::write(example, 9, 20);
+  nodes const path{0, 2, 4};
+  nodes parents(5), scratch(10), last(2);
+  std::vector<tev::slot_move> moves(2);
+  tev::tree_arrays const arrays{.parents = example.parents(),
+                                .tokens = example.tokens(),
+                                .check_links = true,
+                                .first_child = children,
+                                .next_sibling = siblings};
+  tev::tensorrt_llm::packed_request_arrays const packed{example.tokens(), children, siblings};
+  std::vector<std::int32_t> accept_index(4), accept_token(4);
+  std::int32_t accepted = 0;
+
+  std::size_t const before = allocations;
+  bool const good =
+      tev::validate(arrays, scratch).ok() &&
+      tev::parents_of_links(children, siblings, parents).ok() &&
+      tev::parents_of_retrieve(table.nodes, static_cast<std::size_t>(table.length), parents).ok() &&
+      tev::read_parents(packed, parents, scratch).ok() &&
+      tev::llama_cpp::read_parents(rows.positions, rows.offsets, rows.sequences, last, parents)
+          .ok() &&
+      tev::commit_moves(path, 3, 3, tev::flat_slots{}, moves).moves == 2;
+  tev::tensorrt_llm::write_accepted(example, path, 3, std::span(accept_index),
+                                    std::span(accept_token), accepted);
+  std::size_t const after = allocations;
+  EXPECT_TRUE(good);
+  EXPECT_GT(before, 0u);
+  EXPECT_EQ(after, before);
+}
 
 TEST(Sglang, GetsItsOutputsPadded) {
   std::vector<std::int32_t> predicts(12, 77), accept_index(4, 77);
