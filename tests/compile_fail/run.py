@@ -30,7 +30,7 @@ def faults_of(source: pathlib.Path, command: list[str]) -> list[str]:
     text = source.read_text()
     expected = [re.escape(words) for words in re.findall("^// expects: (.+)$", text, re.MULTILINE)]
     for concept in re.findall("^// refused by: (.+)$", text, re.MULTILINE):
-        expected.append(rf"(concept|satisf|constraint)\w*\b.*\b{concept}\b")
+        expected.append(rf"(concept|satisf|constraint|because)\w*\b.*\b{concept}\b")
     if not expected:
         return ["does not say what it expects"]
     sound = subprocess.run([*command, str(source)], capture_output=True, text=True)
