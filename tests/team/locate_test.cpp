@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "team/thread_team.hpp"
+#include "support/debug_team.hpp"
 #include "tev/team/serial_team.hpp"
 
 namespace {
 
 using tev::serial_team;
+using tev_test::debug_team;
 using tev_test::run_team;
-using tev_test::thread_team;
 using weights = std::vector<std::uint64_t>;
 using answer = std::pair<std::int32_t, std::uint64_t>;
 
@@ -40,7 +40,7 @@ TEST(Locate, FindsNothingInAnEmptyOrWeightlessRange) {
   EXPECT_EQ(locate_in(serial_team{}, {0, 0}, 5), (answer{-1, 5}));
   for (std::int32_t size = 2; size <= 5; ++size) {
     for (auto const& found :
-         run_team(size, [](thread_team const& t) { return locate_in(t, {}, 4); }))
+         run_team(size, [](debug_team const& t) { return locate_in(t, {}, 4); }))
       EXPECT_EQ(found, (answer{-1, 4})) << size;
   }
 }
@@ -58,7 +58,7 @@ TEST(Locate, EvaluatesNoWeightMoreThanTwice) {
   std::int32_t const count = 23;
   for (std::int32_t size = 1; size <= 5; ++size) {
     std::vector<int> calls(count, 0);  // Each entry belongs to one thread.
-    (void)run_team(size, [&](thread_team const& t) {
+    (void)run_team(size, [&](debug_team const& t) {
       return tev::locate(
                  t, 0, count, [&](std::int32_t x) { return ++calls[x], std::uint64_t{1}; }, 17)
           .index;
@@ -75,7 +75,7 @@ RC_GTEST_PROP(Locate, GivesEveryThreadOfAnyTeamTheSerialAnswer, ()) {
   auto const size = *rc::gen::inRange(2, 8);
   auto const expected = locate_in(serial_team{}, w, r, begin);
   for (auto const& found :
-       run_team(size, [&](thread_team const& t) { return locate_in(t, w, r, begin); }))
+       run_team(size, [&](debug_team const& t) { return locate_in(t, w, r, begin); }))
     RC_ASSERT(found == expected);
 }
 
