@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "team/thread_team.hpp"
+#include "support/debug_team.hpp"
 #include "tev/core/error.hpp"
 #include "tev/distribution/softmax_storage.hpp"
 #include "tev/team/serial_team.hpp"
