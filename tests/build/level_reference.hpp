@@ -74,7 +74,8 @@ inline std::vector<candidate> children_of(candidate const& above, row_of_path co
   auto const total = std::accumulate(row.begin(), row.end(), std::uint64_t{0});
   path order(row.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater{}, [&](auto x) { return row[x]; });
+  std::ranges::sort(order,
+                    [&](auto x, auto y) { return row[x] != row[y] ? row[x] > row[y] : x < y; });
   std::vector<candidate> children;
   for (std::int32_t rank = 0; rank < std::ssize(order) && row[order[rank]] > 0; ++rank) {
     children.push_back(above);

@@ -211,7 +211,8 @@ TEST(Ranked, NamesABadArgument) {
   EXPECT_THAT(make({0.5}, 0, 2), HasSubstr("nodes is 0, needs >= 1"));
   EXPECT_THAT(make({0.5}, 2, 0), HasSubstr("levels is 0, needs >= 1"));
   EXPECT_THAT(make({0.5}, 2, 2, -1), HasSubstr("children is -1, needs >= 0"));
-  EXPECT_THAT(make({0.5}, most, most), HasSubstr("needs <= 16384"));
+  EXPECT_THAT(make({0.5}, most, most), HasSubstr("nodes is 2147483647, needs <= 16384"));
+  EXPECT_THAT(make({0.5}, 16384, 16384), HasSubstr("ranks is 268435456, needs <= 16777216"));
   EXPECT_EQ(make({1.0, 0.0}, 2, 2), "accepted");
   std::vector<cpp_rational> const above{{8, 7}}, below{{-1, 7}};
   EXPECT_THAT(refusal([&] { ranked_table<cpp_rational>(above, 2, 2); }), HasSubstr("above 1"));

@@ -28,8 +28,7 @@ struct best_first {
       levels.push_back(ranked_tokens(draft, row, budget));
       if (levels.back().empty()) break;
     }
-    // The child of no prefix of the last level is offered.
-    levels.emplace_back();
+    levels.emplace_back();  // Below the last row there is nothing to offer.
     detail::prefix_growth growth;
     growth.offer(0, levels[0], 0);
     while (!growth.exhausted() && growth.size() <= budget) {

@@ -14,10 +14,10 @@ namespace tev {
 /// The nodes of one level that a builder is about to expand, best first.
 struct frontier {
   std::int32_t depth = 0;  ///< Depth of these nodes; 0 is the root's level.
-  std::span<std::int32_t const>
-      parents;                       ///< [size] place in the frontier before; the root's is -1.
-  std::span<token_id const> tokens;  ///< [size] the token of each node; the root's is -1.
-  std::span<std::int32_t> row;       ///< [size] 0, 1, ...: which of the drafter's rows is whose.
+  /// [size] Place of each parent in the frontier before; the root's is -1.
+  std::span<std::int32_t const> parents;
+  std::span<token_id const> tokens;  ///< [size] The token of each node; the root's is -1.
+  std::span<std::int32_t> row;       ///< [size] The drafter's row of each node: 0, 1, 2, ...
 
   /// Number of nodes, at least 1.
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tokens.size()); }
@@ -26,16 +26,14 @@ struct frontier {
 /// A drafter that runs level by level: an autoregressive one, or one whose rows depend on the
 /// branch.
 ///
-/// Syntax: `drafter(level) -> distribution`, by value or by reference, where `level` is a
-/// `frontier`. It may have state and need not be const.
+/// Syntax: `drafter(level) -> draft rows`, by value or by reference, where `level` is a `frontier`.
+/// It may have state and need not be const.
 /// Semantics:
 ///   V1. Row level.row[i] of what it returns is the draft's distribution of the token after node i.
 ///       `row` comes as 0, 1, 2, ...; a drafter that keeps its rows elsewhere, or lets nodes share
 ///       one, writes other numbers into it.
 ///   V2. The rows stay readable until the next call. The builder prepares them.
-///   V3. Calls come with depth 0, 1, 2, ..., and every parent is in the frontier of the call
-///   before.
-///       A node that a frontier leaves out never returns.
+///   V3. Calls come with depth 0, 1, 2, ...; every parent is in the frontier of the call before.
 ///   V4. The same calls get the same rows; otherwise the tree is not deterministic.
 /// Not required: rows that are normalised or `ok` (a node whose row is not stays a leaf).
 template <class D>

@@ -15,7 +15,6 @@
 #include "tev/build/prefix_growth.hpp"
 #include "tev/build/ranked_tokens.hpp"
 #include "tev/core/types.hpp"
-#include "tev/distribution/concept.hpp"
 #include "tev/team/serial_team.hpp"
 
 namespace tev::detail {

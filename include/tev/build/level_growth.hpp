@@ -20,8 +20,8 @@ struct grown_tree {
 /// The best `budget` prefixes of as many levels as pay (OPT-Tree, arXiv 2406.17276): a level keeps
 /// its `budget` best, and growth stops after one that raised the sum of the `budget` best scores of
 /// all levels, the accepted length that the draft expects, by at most `delta`. Scores and ties are
-/// `best_first`'s. With `delta` 0 the tree is `best_first`'s too, in no more levels than it needs
-/// and one; a negative `delta` drafts every level.
+/// `best_first`'s. With `delta` 0 nothing is lost: no deeper prefix would have been among the best,
+/// and over marginals the tree is `best_first`'s. A negative `delta` drafts every level.
 ///
 /// Takes draft rows (row d for every node of depth d) or a `level_drafter`, which is called with at
 /// most `budget` nodes, and not at all without a budget. Scores are rounded, so a gain counts as

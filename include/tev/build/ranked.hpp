@@ -17,30 +17,31 @@
 
 namespace tev {
 
-/// The largest expected sizes of static trees (Sequoia, arXiv 2402.12374): rates[r] is the
-/// probability that a node's child of rank r is accepted, whatever the node, and the expected size
-/// the sum over nodes of the product of the rates on the way to them, 1 at the root. It is one more
-/// than the expected accepted length.
+/// The largest expected sizes of static trees (Sequoia, arXiv 2402.12374).
 ///
-/// With T(n, l, b) for trees of at most n nodes and l levels, the root included, whose root has
-/// children of rank below b: T(n, l, b) = max over y of T(n - y, l, b - 1) + rates[b - 1] T(y, l -
-/// 1, all), where y is what the last child's subtree gets. Rates are usually descending; where they
-/// are not, the best tree may leave out ranks. `Number` is any number type, such as a rational: 0,
-/// 1,
-/// `+`, `*` and `<`.
+/// rates[r] is the probability that a node's child of rank r is accepted, whatever the node. The
+/// expected size is the sum over nodes of the product of the rates on the way to them, 1 at the
+/// root: one more than the expected accepted length. Rates usually descend; where they don't, the
+/// best tree may leave out ranks. With T(n, l, b) for trees of at most n nodes and l levels, the
+/// root included in both, whose root has children of rank below b only,
 ///
-/// O(nodes^2 levels ranks) time, O(nodes levels ranks) memory, where nodes are at most what a full
-/// tree of these levels and ranks has, and levels at most nodes.
+///     T(n, l, b) = max over y of T(n - y, l, b - 1) + rates[b - 1] * T(y, l - 1, all ranks)
+///
+/// where y is the size of the last child's subtree. `Number` is any type with 0, 1, `+`, `*`, `<`
+/// and `==`, such as a rational.
+///
+/// O(nodes^2 levels ranks) time and O(nodes levels ranks) memory, where nodes are at most what a
+/// full tree of these levels and ranks has, and levels at most nodes.
 template <class Number = double>
 class ranked_table {
  public:
-  /// Most nodes of a table.
-  static constexpr std::int32_t node_limit = 1 << 14;
+  /// Most nodes of a table, and most nodes times levels times ranks.
+  static constexpr std::int32_t node_limit = 1 << 14, entry_limit = 1 << 24;
 
   /// For trees of up to `nodes` nodes and `levels` levels, the root included, with at most
   /// `children` children a node (by default as many as there are rates). Throws `argument_error`
   /// for a rate outside [0, 1], for fewer than one node or level, for a negative number of children
-  /// and for more than `node_limit` nodes that a tree can have.
+  /// and beyond the two limits.
   ranked_table(std::span<Number const> rates, std::int32_t nodes, std::int32_t levels,
                std::int32_t children = std::numeric_limits<std::int32_t>::max()) {
     for (std::size_t r = 0; r < rates.size(); ++r)
@@ -57,6 +58,10 @@ class ranked_table {
     require(nodes_ <= node_limit, "ranked_table: nodes is " + std::to_string(nodes) +
                                       ", needs <= " + std::to_string(node_limit));
     levels_ = std::min(nodes_, levels_);
+    auto const entries = std::int64_t{nodes_} * levels_ * std::max(ranks(), 1);
+    require(entries <= entry_limit, "ranked_table: nodes times levels times ranks is " +
+                                        std::to_string(entries) +
+                                        ", needs <= " + std::to_string(entry_limit));
     fill();
   }
 
@@ -108,7 +113,7 @@ class ranked_table {
     return static_cast<std::int32_t>(std::min<std::int64_t>(size, node_limit + 1));
   }
 
-  // T(nodes, levels, ranks): rows of [nodes] that only a constant offset apart are scanned.
+  // Of T(nodes, levels, ranks below `rank`).
   [[nodiscard]] std::size_t index(std::int32_t levels, std::int32_t rank,
                                   std::int32_t nodes) const {
     return (static_cast<std::size_t>(levels - 1) * (rates_.size() + 1) +
@@ -162,7 +167,7 @@ class ranked_table {
 ///
 /// Every call computes the table: O(budget^2 horizon rates). Where budget and horizon are fixed,
 /// compute `ranked_table::paths` once and keep a `static_paths`. Throws `argument_error` for a
-/// negative budget or horizon, a rate outside [0, 1] and what exceeds `ranked_table::node_limit`.
+/// negative budget or horizon, a rate outside [0, 1] and beyond the limits of the table.
 struct ranked {
   std::vector<double> rates;
 

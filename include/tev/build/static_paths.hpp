@@ -39,7 +39,8 @@ class static_paths {
   static_paths() = default;
 
   /// From any number of paths in any order; prefixes are implied, repetitions and the empty path
-  /// add nothing. O(ranks log ranks). Throws `argument_error` for a rank outside [0, 2^24).
+  /// add nothing. O(ranks log ranks) comparisons of paths. Throws `argument_error` for a rank
+  /// outside [0, 2^24).
   explicit static_paths(std::span<rank_path const> paths) {
     for (std::size_t i = 0; i < paths.size(); ++i) {
       rank_path prefix;

@@ -13,6 +13,7 @@
 #include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
 #include "tev/tree/draft_tree.hpp"
+#include "tev/tree/fault.hpp"
 #include "tev/tree/validate.hpp"
 
 namespace tev {
