@@ -22,6 +22,11 @@ inline void require(bool condition, std::string const& message) {
   if (!condition) throw argument_error(message);
 }
 
+/// The same for a text that needs no putting together.
+inline void require(bool condition, char const* message) {
+  if (!condition) throw argument_error(message);
+}
+
 /// An entry of an array as the argument of a complaint.
 struct array_entry {
   std::string_view array;
