@@ -10,7 +10,9 @@
 #include "tev/core/bits.hpp"
 #include "tev/core/host_device.hpp"
 
-#if defined(__FAST_MATH__)
+// What of -ffast-math and its parts a compiler tells of; g++ tells of every part that could matter.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0)
 #error "tev: masses need IEEE arithmetic; compile the files that include tev without -ffast-math"
 #endif
 
