@@ -1,6 +1,7 @@
 """The faults that the tests have to notice: (name, file under include/tev, old text, new text).
 
-Each changes one line of a copy of the library. The old text has to occur exactly once in its file.
+Each changes one place of a copy of the library, and has to be noticed by the probe under whose name
+it stands. The old text has to occur exactly once in its file.
 """
 
 TREE_EXIT = "verify/tree_exit.hpp"
@@ -12,9 +13,15 @@ FLOW = "exit_law/flow.hpp"
 EXIT_LAW = "exit_law/exit_law.hpp"
 PHILOX = "random/philox.hpp"
 BUILDER = "build/best_first.hpp"
+GROWTH = "build/prefix_growth.hpp"
+EXPANSION = "build/level_expansion.hpp"
+RANKED = "build/ranked.hpp"
+STATIC_PATHS = "build/static_paths.hpp"
+VOCAB_MAP = "build/vocab_map.hpp"
 
-MUTANTS = [
-    # Verifiers.
+MUTANTS_OF = {}
+
+MUTANTS_OF["laws"] = [
     ("tree_exit takes the first number of the next interval", TREE_EXIT,
      "return r < end;", "return r <= end;"),
     ("tree_exit does not accumulate the running mass", TREE_EXIT,
@@ -47,7 +54,6 @@ MUTANTS = [
      "return p.tree.token(c) == token;", "return p.tree.token(c) >= token;"),
     ("decisions use the position of the token before", "verify/concept.hpp",
      "static_cast<std::uint32_t>(depth) + 1, what", "static_cast<std::uint32_t>(depth), what"),
-    # Flow and exit law.
     ("a child's interval begins with its parent's", FLOW,
      "node.begin + passed;", "node.begin;"),
     ("the exit keeps the flow of the children", FLOW,
@@ -58,11 +64,13 @@ MUTANTS = [
      "residual -= mass;", ""),
     ("coverage counts the root", EXIT_LAW,
      "if (v > 0) law.coverage", "if (v >= 0) law.coverage"),
-    # Draws and masses.
     ("locate takes the first number of the next weight", "team/locate.hpp",
      "if (rest < w)", "if (rest <= w)"),
     ("draws from mass rows skip nothing", MASS_ROWS,
      "contains(skip, x) ? 0 : at(v, x)", "at(v, x)"),
+]
+
+MUTANTS_OF["rows"] = [
     ("a chunk's mass keeps the skipped tokens", SOFTMAX,
      "left = m < left ? left - m : 0;", "left = m < left ? left : 0;"),
     ("a draw inside a chunk skips nothing", SOFTMAX,
@@ -73,7 +81,6 @@ MUTANTS = [
      "chunk_begin(chunk) + chunk_size;", "chunk_begin(chunk) + chunk_size - 1;"),
     ("masses end an octave early", "distribution/fixed_point.hpp",
      "if (!(octaves < 41.0f))", "if (!(octaves < 39.0f))"),
-    # Randomness.
     ("Philox's key schedule has a wrong constant", PHILOX,
      "key1 += 0xBB67AE85u;", "key1 += 0xBB67AE84u;"),
     ("the words of u are read in the other order", PHILOX,
@@ -82,7 +89,54 @@ MUTANTS = [
      "static_cast<std::uint32_t>(d.what) << 24", "static_cast<std::uint32_t>(d.what) << 23"),
     ("the lower half of u does not carry", "core/wide.hpp",
      "n + carried) >> 64", "n) >> 64"),
-    # Tree.
+]
+
+MUTANTS_OF["filters"] = [
+    ("the cut falls behind its token", "distribution/softmax_rows.hpp",
+     "order_of(key, x) < summary.cut ? 0", "order_of(key, x) <= summary.cut ? 0"),
+    ("the total counts what was filtered out", "distribution/softmax_rows.hpp",
+     "if (key >= lowest && order_of(key, x) >= summary.cut)", "if (key >= lowest)"),
+    ("the margin compares the maximum with itself", "distribution/softmax_rows.hpp",
+     "if (x != first) second", "second"),
+    ("tied tokens are cut from the wrong end", "distribution/cut.hpp",
+     "(0xffffffffu - static_cast<std::uint32_t>(x))", "static_cast<std::uint32_t>(x)"),
+    ("a cut needs more than its target", "distribution/cut.hpp",
+     "parts.upper_weight >= target;", "parts.upper_weight > target;"),
+    ("the weight above a bracket is forgotten", "distribution/cut.hpp",
+     "if (!up) bracket.above += parts.upper_weight;", ""),
+    ("the worst candidate of a bracket is lost", "distribution/cut.hpp",
+     "if (c.order < b.low ||", "if (c.order <= b.low ||"),
+    ("top-k keeps one token more", "distribution/softmax_cut.hpp",
+     "auto const target = static_cast<std::uint64_t>(k);",
+     "auto const target = static_cast<std::uint64_t>(k) + 1;"),
+    ("top-k looks only at the best chunks' best tokens", "distribution/softmax_cut.hpp",
+     "bracket.low = floor_of(key_of_order(find_cut(team, bracket, target, space, chunks)));",
+     "bracket.low = floor_of(mass.maximum);"),
+    ("top-p is taken of the whole row, not of what top-k left", "distribution/softmax_cut.hpp",
+     "cut = top_p_cut(team, s.top_p, cut);",
+     "cut = cut < top_p_cut(team, s.top_p, 0) ? top_p_cut(team, s.top_p, 0) : cut;"),
+    ("top-p of 0 keeps everything", "distribution/softmax_cut.hpp",
+     "wanted == 0 ? 1 : wanted;", "wanted == 0 ? total : wanted;"),
+    ("min-p of 1 keeps equal masses", "distribution/softmax_cut.hpp",
+     "? mass.maximum", "? mass.lowest_key(top_mass)"),
+    ("min-p replaces the other filters", "distribution/softmax_cut.hpp",
+     "cut = cut < floor ? floor : cut;\n    }", "cut = floor;\n    }"),
+    ("shares are rounded down", "distribution/sampling_parameters.hpp",
+     "(scaled + (unit - 1)) >> shift", "scaled >> shift"),
+    ("a min-p above 1 passes", "distribution/sampling_parameters.hpp",
+     "magnitude_bits(s.min_p) <= float_bits(1.0f);", "true;"),
+    ("the bitmask is read from the highest bit", "distribution/logit_rows.hpp",
+     ">> (x % 32) & 1u)", ">> (31 - x % 32) & 1u)"),
+    ("a listed token is visited without its bias", "distribution/logit_rows.hpp",
+     "visit(x, key(v, x));\n        next = x + 1;", "next = x;"),
+    ("a masked token keeps its bias", "distribution/logit_rows.hpp",
+     "visit(x, allowed.allows(v, x) ? key_of(unlisted(v, x)) : forbidden_key);",
+     "visit(x, key_of(unlisted(v, x)));"),
+    ("denormal half-precision numbers are zero", "distribution/float16.hpp",
+     "static_cast<float>(fraction) * 0x1p-24f;", "0.0f;"),
+]
+
+MUTANTS_OF["trees"] = [
     ("a list of children may run in a circle", "tree/concept.hpp",
      "child > last && child < t.size();", "child >= 0 && child < t.size();"),
     ("siblings are lost", "tree/links.hpp",
@@ -94,19 +148,111 @@ MUTANTS = [
     ("a path misses its last node", "tree/path.hpp",
      "for (; v > 0; v = t.parent(v)) path.push_back(v);",
      "for (; v > 0; v = t.parent(v)) path.push_back(t.parent(v));"),
-    # Builder.
-    ("the builder offers no siblings", BUILDER,
-     "offer(best.parent, best.rank + 1);", ""),
-    ("equal scores come deeper first", BUILDER,
-     "return a.depth < b.depth;", "return a.depth > b.depth;"),
-    ("equal scores and depths come in the other order", BUILDER,
-     "return rank_a < rank_b;", "return rank_a > rank_b;"),
-    ("equal masses rank the higher token first", "build/ranked_tokens.hpp",
-     "a.token < b.token;", "a.token > b.token;"),
 ]
 
-# Mutants that another probe than their folder's has to notice.
-PROBE_OF = {
-    "flow is multiplied in 64 bits": "laws",
-    "draws from mass rows skip nothing": "laws",
-}
+MUTANTS_OF["builders"] = [
+    ("equal masses rank the higher token first", "build/ranked_tokens.hpp",
+     "a.token < b.token;", "a.token > b.token;"),
+    ("the builder offers no siblings", BUILDER,
+     "growth.offer(best.parent, levels[best.depth - 1], best.rank + 1);", ""),
+    ("equal scores come deeper first", GROWTH,
+     "return a.depth < b.depth;", "return a.depth > b.depth;"),
+    ("equal scores and depths come in the other order", GROWTH,
+     "return rank_a < rank_b;", "return rank_a > rank_b;"),
+    ("probabilities are divided before they are multiplied", GROWTH,
+     "masses / totals);", "above.score * (row[rank].mass / row[rank].total));"),
+    ("a node's number is its place among the candidates", GROWTH,
+     "parents.push_back(place[taken_[v].parent]);", "parents.push_back(taken_[v].parent);"),
+    ("the next frontier is the whole level", EXPANSION,
+     "first + std::min(width_, growth_.size() - first);", "growth_.size();"),
+    ("a node of the frontier has all of its children", EXPANSION,
+     "std::min(width_, budget_)))", "budget_))"),
+    ("a level lists only first children", EXPANSION,
+     "growth_.offer(taken.parent, row_below(taken.parent), taken.rank + 1);", ""),
+    ("growth goes on after a gain of exactly delta", "build/level_growth.hpp",
+     "expansion.gain() <= most", "expansion.gain() < delta"),
+    ("a rank is given twice", RANKED,
+     "at(levels, b - 1, nodes - y).value", "at(levels, b, nodes - y).value"),
+    ("a subtree is as deep as the tree", RANKED,
+     "add_paths(below, levels - 1, path, paths);", "add_paths(below, levels, path, paths);"),
+    ("reading back forgets the nodes already given", RANKED,
+     "nodes -= below;", ""),
+    ("a fixed shape misses the last rank of a depth", STATIC_PATHS,
+     "path.back() + 1);", "path.back());"),
+    ("equally long paths come in the other order", STATIC_PATHS,
+     ": a < b;", ": b < a;"),
+    ("a fixed shape ignores the budget by one", STATIC_PATHS,
+     "growth.size() <= budget;", "growth.size() <= budget + 1;"),
+    ("a mapped token may equal the size of the vocabulary", VOCAB_MAP,
+     "shift >= std::int64_t{target_vocab}", "shift > std::int64_t{target_vocab}"),
+    ("token 0 can't be mapped to", VOCAB_MAP,
+     "shift < -std::int64_t{drafted}", "shift <= -std::int64_t{drafted}"),
+]
+
+MUTANTS_OF["encodings"] = [
+    ("links may reach a node twice", "tree/parents_of_links.hpp",
+     "if (parents[holder] != unset_parent)", "if (parents[holder] == v)"),
+    ("a link may name the node behind the last", "tree/parents_of_links.hpp",
+     "if (child < 0 || child >= size) return", "if (child < 0 || child > size) return"),
+    ("rows of a retrieve table may contradict", "tree/retrieve.hpp",
+     "if (v > 0 && parents[v] != no_node && parents[v] != last) return {tree_fault::two_parents, v};",
+     ""),
+    ("a set of paths keeps the order of the paths", "tree/draft_tree.hpp",
+     "return t.token(a) < t.token(b);", "return a < b;"),
+    ("a full page counts twice", "tree/commit.hpp",
+     "counts.length % slots.page_size() != 0 ? 1 : 0;", "1;"),
+    ("moves overlap when they touch the end", "tree/commit.hpp",
+     "counts.overlap = path[i] < keep;", "counts.overlap = path[i] <= keep;"),
+    ("what the stop rule cut off is committed", "tree/commit.hpp",
+     "static_cast<std::int32_t>(keep), base, slots",
+     "static_cast<std::int32_t>(size), base, slots"),
+    ("the padding of a stop list is a stop token", "verify/finish.hpp",
+     "stop[i] == token && token >= 0", "stop[i] == token || stop[i] < 0"),
+    ("tokens behind a stop token are emitted", "verify/finish.hpp",
+     "while (end.reason == finish::none && end.emitted", "while (end.emitted"),
+    ("the limit is one token too far", "verify/finish.hpp",
+     "end.emitted < rule.remaining", "end.emitted <= rule.remaining"),
+    ("the root's row isn't kept", "verify/finish.hpp",
+     "end.cache_rows = end.accepted + 1;", "end.cache_rows = end.accepted;"),
+    ("wide ids are cut to other ones", "encoding/link_view.hpp",
+     "return static_cast<Id>(narrow) == id ? narrow : -1;", "return narrow;"),
+    ("SGLang's rows are local", "encoding/sglang.hpp",
+     "retrive_index[i] = b * nodes + i;", "retrive_index[i] = i;"),
+    ("TensorRT-LLM gets the node's token for the next one", "encoding/tensorrt_llm.hpp",
+     "t.token(path[i + 1]);", "t.token(path[i]);"),
+    ("a gap in llama.cpp's positions", "encoding/llama_cpp.hpp",
+     "std::int64_t{positions[parents[v]]} + 1)", "std::int64_t{positions[v]})"),
+    ("the traversal doesn't come back to the siblings of the parent", "tree/depth_first.hpp",
+     "while (next == no_node && v > 0) {", "if (next == no_node && v > 0) {"),
+]
+
+MUTANTS_OF["batch"] = [
+    ("node ids are looked up from the batch's begin", "batch/verify_request.hpp",
+     "parents{trees.parents + begin, count};", "parents{trees.parents, count};"),
+    ("rows are taken at the nodes' offset", "batch/tree_batch.hpp",
+     "row_offset != nullptr ? row_offset[b] : node_offset[b];", "node_offset[b];"),
+    ("padding nodes are verified", "batch/tree_batch.hpp",
+     "node_count != nullptr ? node_count[b] :", ""),
+    ("a request's seed is its neighbour's", "batch/verify_request.hpp",
+     "philox{in.parameters.seed[b]}", "philox{in.parameters.seed[in.trees.requests - 1 - b]}"),
+    ("requests share their random numbers", "batch/verify_request.hpp",
+     "in.parameters.request != nullptr ? in.parameters.request[b] : 0",
+     "in.parameters.request != nullptr ? 0 : 0"),
+    ("summaries are kept from one request to the next", "batch/verify_request.hpp",
+     "space.summaries[v] = {};\n  problem", ";\n  problem"),
+    ("a bad tree is verified", "batch/verify_request.hpp",
+     "if (!tree.check.ok()) return writer.refuse(status::bad_tree, tree.check);", ""),
+    ("bad parameters are left to the rows", "batch/verify_request.hpp",
+     "!is_valid(sampling) ||", ""),
+    ("padding is not written", "batch/verify_request.hpp",
+     "fill(out_.emitted, begin_ + count, begin_ + out_.width, no_token);", ""),
+    ("what was not emitted is moved", "batch/verify_request.hpp",
+     "write_moves(end.cache_rows);", "write_moves(o.accepted_length + 1);"),
+    ("emitted rows are one node ahead", "batch/verify_request.hpp",
+     "in_.trees.first_row(b_) + space_.path[i]);", "in_.trees.first_row(b_) + i);"),
+    ("the raw log-probability is of the request's own temperature", "batch/verify_request.hpp",
+     ".sampling = {},", ".sampling = rows.sampling,"),
+]
+
+# (probe, name, file, old text, new text)
+MUTANTS = [(probe, *mutant) for probe, mutants in MUTANTS_OF.items() for mutant in mutants]

@@ -3,8 +3,8 @@
 
 run.py PROJECT [--compiler g++] [--jobs 2] [--only TEXT]
 
-Every mutant is a copy of include/ with one line changed, against which the probe of that part of
-the library is compiled and run. A mutant is killed when the probe fails or is still running after a
+Every mutant is a header of include/ with one place changed, which the compiler finds before the
+library's own; the probe of that part of the library is compiled and run. A mutant is killed when the probe fails or is still running after a
 minute; one that doesn't compile is an error. Exit status 0 when all probes pass on the unchanged
 library and every mutant is killed.
 """
@@ -21,15 +21,11 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from mutants import MUTANTS, PROBE_OF  # noqa: E402
+from mutants import MUTANTS  # noqa: E402
 
 RUN_LIMIT_S = 60
 COMPILE_LIMIT_S = 300
 OPTIONS = ["-std=c++20", "-O0", "-w"]
-
-# The probe for each folder of the library.
-PROBES = {"verify": "laws", "exit_law": "laws", "team": "laws", "distribution": "rows",
-          "random": "rows", "core": "rows", "tree": "trees", "build": "trees"}
 
 
 def precompile_standard_headers(project, folder, compiler):
@@ -47,7 +43,7 @@ def precompile_standard_headers(project, folder, compiler):
 
 def build_and_run(project, include, probe, program, compiler, options):
     """Returns ("passed" | "failed" | "timeout" | "error", what the compiler or the probe said)."""
-    command = [compiler, *OPTIONS, *options, "-I", str(include),
+    command = [compiler, *OPTIONS, *options, "-I", str(include), "-I", str(project / "include"),
                str(project / f"tests/mutants/probe_{probe}.cpp"), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_LIMIT_S)
     if built.returncode != 0:
@@ -64,15 +60,15 @@ def build_and_run(project, include, probe, program, compiler, options):
 
 def try_mutant(project, folder, compiler, options, number, mutant):
     """Returns (verdict, detail): "killed", "SURVIVED" or "ERROR"."""
-    name, file, old, new = mutant
-    probe = PROBE_OF.get(name, PROBES[file.split("/")[0]])
+    probe, _, file, old, new = mutant
     source = project / "include/tev" / file
     text = source.read_text() if source.is_file() else ""
     if text.count(old) != 1:
         return "ERROR", f"include/tev/{file} has the old text {text.count(old)} times"
     home = folder / str(number)
-    shutil.copytree(project / "include", home / "include")
-    (home / "include/tev" / file).write_text(text.replace(old, new))
+    changed = home / "include/tev" / file
+    changed.parent.mkdir(parents=True)
+    changed.write_text(text.replace(old, new))
     result, detail = build_and_run(project, home / "include", probe, home / "probe", compiler,
                                    options)
     shutil.rmtree(home)
@@ -89,13 +85,13 @@ def main():
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     arguments = parser.parse_args()
     project = arguments.project.resolve()
-    chosen = [m for m in MUTANTS if arguments.only in m[0]]
+    chosen = [m for m in MUTANTS if arguments.only in m[1]]
     start = time.monotonic()
     bad = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         options = precompile_standard_headers(project, folder, arguments.compiler)
-        for probe in sorted(set(PROBES.values())):
+        for probe in sorted({m[0] for m in chosen}):
             result, detail = build_and_run(project, project / "include", probe, folder / "probe",
                                            arguments.compiler, options)
             if result != "passed":
@@ -106,7 +102,7 @@ def main():
             for mutant, trial in zip(chosen, trials):
                 verdict, detail = trial.result()
                 bad += verdict != "killed"
-                print(f"{verdict:8}  {mutant[0]}  ({detail})", flush=True)
+                print(f"{verdict:8}  {mutant[1]}  ({detail})", flush=True)
     print(f"{len(chosen) - bad} of {len(chosen)} mutants killed in {time.monotonic() - start:.0f} s")
     return 1 if bad or not chosen else 0
 
