@@ -166,9 +166,9 @@ void check_laws() {
   check(hierarchical.texts == expected && hierarchical.accepted == fraction(11, 9),
         "law of hierarchical");
   // Rows that differ, one that forbids a token, one that draft and target share.
-  w.target[{0}] = {1, 3};
+  w.target[{0}] = {0, 3};
   w.draft[{0}] = {1, 1};
-  w.target[{1}] = {0, 3};
+  w.target[{1}] = {1, 3};
   w.draft[{}] = {1, 1};
   w.target[{1, 1}] = {3, 1};
   expected.clear();
@@ -186,6 +186,7 @@ outcome end_of(Verifier const& verifier, scene s, bool high, std::size_t* asked 
     bool const bonus = source.asked[i].what == purpose::residual;
     check(bonus || source.asked[i].what == purpose::sibling, "purposes of a chain");
     check(source.asked[i].request == 1, "the request of a chain");
+    check(bonus || source.asked[i].position <= 20 + s.drafted.size(), "the position of a test");
     if (bonus)
       check(source.asked[i].position == 21u + static_cast<std::uint32_t>(o.accepted_length),
             "the position of a bonus token");
@@ -201,6 +202,9 @@ void check_ends(Verifier verifier, Verifier const& no_unit) {
   check(end_of(verifier, plain, false) == outcome{2, 0, 2, status::ok}, "the low end");
   check(end_of(verifier, plain, true) == outcome{0, 1, 0, status::ok}, "the high end");
   check(end_of(no_unit, plain, true) == outcome{0, -1, 0, status::bad_parameter}, "no unit");
+  scene one = plain;
+  one.target[2] = one.target[3] = 0;
+  check(end_of(verifier, one, true) == outcome{0, 1, 0, status::ok}, "one token, the high end");
   scene equal = plain;
   equal.draft = {2, 4, 2, 1};
   check(end_of(verifier, equal, true, &asked) == outcome{2, 1, 2, status::ok} && asked == 1,
