@@ -135,7 +135,7 @@ inline std::optional<std::uint64_t> exact_chain_unit(chain_world const& world,
     if (ratio > 1) ratio = 1;
     divides(ratio);
   }
-  if (unit >> 63 != 0) return std::nullopt;
+  if (unit > big_integer(~std::uint64_t{0} >> 1)) return std::nullopt;
   return static_cast<std::uint64_t>(unit);
 }
 

@@ -103,7 +103,7 @@ std::pair<outcome, std::vector<question>> asked(Verifier const& verifier, chain 
   return {o, list};
 }
 
-// Ratios 1/2 and 2: token 0 is over-drafted, token 1 under-drafted.
+// The target gives each drafted token half of what the draft does.
 chain const worked{{0, 1}, 2, {1, 2, 2, 1, 1, 3}, {2, 1, 1, 2}};
 
 TEST(SpeculativeSampling, TestsOnlyTokensThatTheDraftFavours) {
