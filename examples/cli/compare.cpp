@@ -119,8 +119,8 @@ std::string budget_text(contender const& row) {
 
 void print_table(std::vector<contender> const& rows, std::int64_t prompts,
                  compare_command const& command) {
-  fmt::print("{} prompts, temperature {}, seed {}, {} thread{}\n\n", prompts,
-             command.options.temperature, command.options.seed, command.threads,
+  fmt::print("{} prompts, {}, seed {}, {} thread{}\n\n", prompts,
+             sampling_text(command.options.sampling), command.options.seed, command.threads,
              command.threads == 1 ? "" : "s");
   fmt::print("{:<15} {:<20} {:>6} {:>7} {:>7} {:>6} {:>6} {:>9} {:>6} {:>10}\n", "method",
              "verifier", "budget", "tokens", "cycles", "tau", "1+C_p", "tokens/s", "speed",
@@ -161,7 +161,10 @@ json table_json(std::vector<contender> const& rows, std::int64_t prompts,
   for (auto const& file : command.prompts) files.push_back(file.string());
   return {{"prompts", prompts},
           {"files", std::move(files)},
-          {"temperature", command.options.temperature},
+          {"temperature", command.options.sampling.temperature},
+          {"top_k", command.options.sampling.top_k},
+          {"top_p", command.options.sampling.top_p},
+          {"min_p", command.options.sampling.min_p},
           {"seed", command.options.seed},
           {"max_tokens", command.options.max_tokens},
           {"threads", command.threads},

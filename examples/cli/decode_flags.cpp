@@ -1,5 +1,7 @@
 #include "decode_flags.hpp"
 
+#include <fmt/format.h>
+
 #include <csignal>
 
 namespace cli {
@@ -18,7 +20,21 @@ extern "C" void on_interrupt(int signal) {
 }  // namespace
 
 void add_decode_flags(CLI::App& command, llm::decode_options& options, int& threads) {
-  command.add_option("--temperature", options.temperature, "0 is greedy, 1 the target's own law")
+  auto& sampling = options.sampling;
+  command.add_option("--temperature", sampling.temperature, "0 is greedy, 1 the target's own law")
+      ->capture_default_str()
+      ->group("Decoding");
+  command.add_option("--top-k", sampling.top_k, "Keep the k most probable tokens; 0: all")
+      ->capture_default_str()
+      ->group("Decoding");
+  command
+      .add_option("--top-p", sampling.top_p,
+                  "Keep the least set of best tokens whose probability reaches this; 1: all")
+      ->capture_default_str()
+      ->group("Decoding");
+  command
+      .add_option("--min-p", sampling.min_p,
+                  "Keep tokens of at least this share of the best one's probability; 0: all")
       ->capture_default_str()
       ->group("Decoding");
   command
@@ -32,6 +48,14 @@ void add_decode_flags(CLI::App& command, llm::decode_options& options, int& thre
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()
       ->group("Decoding");
+}
+
+std::string sampling_text(tev::sampling_parameters const& sampling) {
+  std::string text = fmt::format("temperature {}", sampling.temperature);
+  if (sampling.top_k > 0) text += fmt::format(", top-k {}", sampling.top_k);
+  if (sampling.top_p < 1.0f) text += fmt::format(", top-p {}", sampling.top_p);
+  if (sampling.min_p > 0.0f) text += fmt::format(", min-p {}", sampling.min_p);
+  return text;
 }
 
 names_of<llm::method> method_names() {

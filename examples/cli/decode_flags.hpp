@@ -11,8 +11,11 @@
 
 namespace cli {
 
-/// Registers `--temperature`, `--seed`, `--max-tokens` and `--threads`.
+/// Registers `--temperature` and the filters, `--seed`, `--max-tokens` and `--threads`.
 void add_decode_flags(CLI::App& command, llm::decode_options& options, int& threads);
+
+/// Temperature and the filters that are on, for a heading.
+[[nodiscard]] std::string sampling_text(tev::sampling_parameters const& sampling);
 
 /// Names on the command line and what they stand for.
 template <class Value>

@@ -15,6 +15,7 @@
 #include "tev/tree/attention.hpp"
 #include "tev/tree/commit.hpp"
 #include "tev/tree/path.hpp"
+#include "tev/verify/finish.hpp"
 #include "tev/verify/greedy.hpp"
 #include "tev/verify/predraw.hpp"
 #include "tev/verify/sequential_residual.hpp"
@@ -221,7 +222,7 @@ class session {
     logits_.resize(count * static_cast<std::size_t>(vocab_));
     model_.head(std::span(hidden_).last(count * width), logits_, pool_);
     rows_ = storage_.rows(logits_.data(), scored, static_cast<std::int32_t>(vocab_), vocab_,
-                          options_.temperature);
+                          options_.sampling);
   }
 
   tev::outcome verify(tev::draft_tree const& tree) {
@@ -255,17 +256,16 @@ class session {
     if (observe_) observe_({index_, position, tree, score, rows_, outcome, emitted, drafted});
   }
 
-  // A stop id ends the text even at the limit; what follows it is dropped.
+  // What follows a stop id or lies beyond the limit is dropped.
   void cut(std::vector<token_id>& emitted, tev::outcome const& outcome) {
-    auto const left =
-        static_cast<std::size_t>(limit_ - static_cast<std::int64_t>(result_.ids.size()));
-    auto const stop = std::ranges::find_first_of(emitted, options_.stop_ids);
-    auto const kept = static_cast<std::size_t>(stop - emitted.begin()) + 1;
-    if (stop != emitted.end() && kept <= left) {
-      emitted.resize(kept);
+    std::int64_t const left = limit_ - static_cast<std::int64_t>(result_.ids.size());
+    auto const block = tev::end_of_block(
+        emitted.data(), outcome.accepted_length, outcome.bonus_token,
+        {options_.stop_ids.data(), static_cast<std::int32_t>(options_.stop_ids.size()), left});
+    emitted.resize(static_cast<std::size_t>(block.emitted));
+    if (block.reason == tev::finish::stop) {
       end(finish::stop);
-    } else if (emitted.size() >= left) {
-      emitted.resize(left);
+    } else if (block.reason == tev::finish::length) {
       end(limit_ < options_.max_tokens ? finish::context : finish::length);
     } else if (outcome.state != tev::status::ok) {
       result_.failure = outcome.state;
@@ -302,6 +302,17 @@ class session {
   tev::softmax_rows<float> rows_;
 };
 
+void check_sampling(tev::sampling_parameters const& s) {
+  auto const usable = [](float x) { return tev::is_finite(x) && !tev::is_negative(x); };
+  if (!usable(s.temperature))
+    throw make_error("temperature is {}: it has to be 0 (greedy) or a positive number",
+                     s.temperature);
+  if (!usable(s.top_p))
+    throw make_error("top-p is {}: it has to be in [0, 1]; 1 filters nothing", s.top_p);
+  if (!tev::is_valid(s))
+    throw make_error("min-p is {}: it has to be in [0, 1]; 0 filters nothing", s.min_p);
+}
+
 void check(target const& model, drafter const* draft, std::span<token_id const> prompt,
            decode_options const& options) {
   auto const& config = model.config();
@@ -320,9 +331,7 @@ void check(target const& model, drafter const* draft, std::span<token_id const> 
                      name(options.how));
   if (options.budget < 1 || options.budget > budget_limit)
     throw make_error("budget is {}: it has to be in [1, {}]", options.budget, budget_limit);
-  if (tev::is_negative(options.temperature) || !tev::is_finite(options.temperature))
-    throw make_error("temperature is {}: it has to be 0 (greedy) or a positive number",
-                     options.temperature);
+  check_sampling(options.sampling);
   if (options.max_tokens < 1)
     throw make_error("max tokens is {}: it has to be at least 1", options.max_tokens);
 }

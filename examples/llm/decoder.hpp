@@ -14,6 +14,7 @@
 #include "target.hpp"
 #include "tev/core/status.hpp"
 #include "tev/core/types.hpp"
+#include "tev/distribution/sampling_parameters.hpp"
 #include "tev/distribution/softmax_rows.hpp"
 #include "tev/tree/draft_tree.hpp"
 #include "tev/verify/concept.hpp"
@@ -45,11 +46,11 @@ inline constexpr std::int32_t budget_limit = 1024;
 struct decode_options {
   method how = method::tree;
   verifier verify = verifier::tree_exit;
-  std::int32_t budget = 32;   ///< Drafted nodes a cycle, the root not counted: [1, budget_limit].
-  float temperature = 0.0f;   ///< 0 is greedy.
-  std::uint64_t seed = 0;     ///< With `request` and the position it fixes every random number.
-  std::uint64_t request = 0;  ///< Tells apart texts that share a seed.
-  std::int64_t max_tokens = 256;                 ///< New tokens at most, >= 1.
+  std::int32_t budget = 32;  ///< Drafted nodes a cycle, the root not counted: [1, budget_limit].
+  tev::sampling_parameters sampling{.temperature = 0.0f};  ///< Temperature 0 is greedy.
+  std::uint64_t seed = 0;         ///< With `request` and the position it fixes every random number.
+  std::uint64_t request = 0;      ///< Tells apart texts that share a seed.
+  std::int64_t max_tokens = 256;  ///< New tokens at most, >= 1.
   std::vector<tev::token_id> stop_ids;           ///< End the text; kept as its last token.
   std::atomic<bool> const* interrupt = nullptr;  ///< Ends the text after the cycle that sees it.
 };

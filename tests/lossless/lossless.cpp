@@ -46,17 +46,22 @@ std::vector<way> ways_with(named_drafter drafter, llm::verifier verify) {
   return all;
 }
 
+std::string text_of(tev::sampling_parameters const& s) {
+  return fmt::format("temperature {}, top-k {}, top-p {}, min-p {}", s.temperature, s.top_k,
+                     s.top_p, s.min_p);
+}
+
 class comparison {
  public:
   comparison(tev::test::bundled_models const& models, std::vector<std::vector<token_id>> prompts)
       : models_(models), prompts_(std::move(prompts)) {}
 
   // Every way of decoding against plain decoding, prompt by prompt.
-  void compare(float temperature, std::vector<way> const& ways) {
+  void compare(tev::sampling_parameters const& sampling, std::vector<way> const& ways) {
     std::size_t const before = texts_;
     tev::test::for_each_index(prompts_.size(), [&](std::size_t i, llm::thread_pool& pool) {
       auto options = models_.options();
-      options.temperature = temperature;
+      options.sampling = sampling;
       options.seed = 20260101;
       options.request = i;
       options.how = llm::method::autoregressive;
@@ -69,10 +74,10 @@ class comparison {
         auto const text = llm::decode(models_.target, w.drafter.model, prompts_[i], options, pool);
         ++texts_;
         tokens_ += text.ids.size();
-        if (text.ids != plain.ids || text.reason != plain.reason) report(i, temperature, w);
+        if (text.ids != plain.ids || text.reason != plain.reason) report(i, sampling, w);
       }
     });
-    fmt::print("temperature {}: {} prompts, {} ways, {} texts\n", temperature, prompts_.size(),
+    fmt::print("{}: {} prompts, {} ways, {} texts\n", text_of(sampling), prompts_.size(),
                ways.size(), texts_ - before);
     std::fflush(stdout);
   }
@@ -85,11 +90,11 @@ class comparison {
   }
 
  private:
-  void report(std::size_t prompt, float temperature, way const& w) {
+  void report(std::size_t prompt, tev::sampling_parameters const& sampling, way const& w) {
     ++differences_;
     std::scoped_lock const lock(mutex_);
-    fmt::print("DIFFERS: prompt {}, temperature {}, drafter {}, {}, {}, budget {}\n", prompt,
-               temperature, w.drafter.name, llm::name(w.how), llm::name(w.verify), w.budget);
+    fmt::print("DIFFERS: prompt {}, {}, drafter {}, {}, {}, budget {}\n", prompt, text_of(sampling),
+               w.drafter.name, llm::name(w.how), llm::name(w.verify), w.budget);
   }
 
   tev::test::bundled_models const& models_;
@@ -128,9 +133,10 @@ int run(std::span<char* const> arguments) {
                               named_drafter{"tiny-dflash-exit", &models.exit}})
     for (auto const& w : ways_with(drafter, llm::verifier::predraw)) every_drafter.push_back(w);
 
-  texts.compare(0.0f, every_verifier);
-  texts.compare(0.6f, every_drafter);
-  texts.compare(1.0f, every_drafter);
+  texts.compare({.temperature = 0.0f}, every_verifier);
+  texts.compare({.temperature = 0.6f}, every_drafter);
+  texts.compare({.temperature = 1.0f}, every_drafter);
+  texts.compare({.temperature = 0.8f, .top_k = 20, .top_p = 0.95f, .min_p = 0.01f}, every_drafter);
   return texts.close();
 }
 

@@ -143,9 +143,10 @@ TEST_F(Program, PrintsOneObjectThatReproducesTheText) {
   EXPECT_EQ(end.err, "");
   auto const object = json::parse(end.out);
   for (auto const* const key :
-       {"text", "ids", "acceptance", "tau", "finish", "seconds", "prompt_ids", "method", "verifier",
-        "budget", "temperature", "seed", "request", "max_tokens", "stop_ids", "threads", "target",
-        "drafter", "version"})
+       {"text",       "ids",    "acceptance", "tau",     "finish",      "seconds",
+        "prompt_ids", "method", "verifier",   "budget",  "temperature", "top_k",
+        "top_p",      "min_p",  "seed",       "request", "max_tokens",  "stop_ids",
+        "threads",    "target", "drafter",    "version"})
     EXPECT_TRUE(object.contains(key)) << key;
   EXPECT_EQ(object.at("seconds").size(), 6u);
   EXPECT_EQ(object.at("budget"), 8);
@@ -211,6 +212,8 @@ TEST_F(Program, RefusesOptionsOutOfRange) {
   expect_refusal("decode x --budget 1025", {"budget is 1025"});
   expect_refusal("decode x --temperature -1", {"temperature is -1"});
   expect_refusal("decode x --temperature nan", {"temperature is nan"});
+  expect_refusal("decode x --top-p -0.5", {"top-p is -0.5"});
+  expect_refusal("decode x --min-p 1.5", {"min-p is 1.5"});
   expect_refusal("decode x --max-tokens 0", {"max tokens is 0"});
   expect_refusal("decode x --picture p.svg --picture-cycle 999", {"--picture-cycle is 999"});
   EXPECT_EQ(run("decode x --no-such-option").code, 2);

@@ -44,7 +44,7 @@ tally decode_all(tev::test::bundled_models const& models, llm::verifier verify, 
   tev::test::for_each_index(texts, [&](std::size_t i, llm::thread_pool& pool) {
     auto options = models.options();
     options.verify = verify;
-    options.temperature = temperature;
+    options.sampling.temperature = temperature;
     options.budget = 16;
     options.request = i;
     (void)llm::decode(models.target, &models.base, prompts[i % prompts.size()], options, pool,

@@ -85,7 +85,7 @@ TEST_F(Decoder, DecodesWhatTheReferenceDecodesCycleForCycle) {
 
 TEST_F(Decoder, GivesTheSameTextForAnyNumberOfThreads) {
   auto options = models().options();
-  options.temperature = 1.0f;
+  options.sampling.temperature = 1.0f;
   options.seed = 7;
   for (auto const verify : llm::all_verifiers) {
     options.verify = verify;
@@ -99,7 +99,7 @@ TEST_F(Decoder, GivesTheSameTextForAnyNumberOfThreads) {
 
 TEST_F(Decoder, GivesAPrefixOfTheLongerTextWhenTheLimitIsSmaller) {
   auto options = models().options();
-  options.temperature = 1.0f;
+  options.sampling.temperature = 1.0f;
   options.stop_ids.clear();
   for (auto const verify : llm::all_verifiers) {
     options.verify = verify;
@@ -147,7 +147,7 @@ TEST_F(Decoder, EndsAtAStopIdAlsoExactlyAtTheLimit) {
 
 TEST_F(Decoder, TellsTheObserverEveryTokenOfTheText) {
   auto options = models().options();
-  options.temperature = 0.6f;
+  options.sampling.temperature = 0.6f;
   std::vector<token_id> seen;
   std::vector<std::int64_t> acceptance;
   auto const text = decode(a_prompt(), options, nullptr, [&](llm::cycle const& c) {
@@ -189,7 +189,7 @@ TEST_F(Decoder, NamesTheArgumentThatCannotBeMeant) {
   for (float const temperature :
        {-1.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     bad = good;
-    bad.temperature = temperature;
+    bad.sampling.temperature = temperature;
     expect_error(bad, {1}, "temperature is ");
   }
   bad = good;
