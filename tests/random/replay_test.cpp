@@ -80,7 +80,7 @@ void expect_ends_inside() {
     EXPECT_EQ(below(low, top), 0u) << low;
   }
   for (Float const high : {Float(1), Float(1.5), limits::max(), limits::infinity()}) {
-    EXPECT_EQ(to_unit_fraction(high), tev::below_one) << high;
+    EXPECT_EQ(to_unit_fraction(high), tev::below_one()) << high;
     EXPECT_EQ(below(high, top), top - 1) << high;
     EXPECT_EQ(below(high, 1), 0u) << high;
   }
@@ -99,7 +99,7 @@ TEST(Replay, TakesSixtyFourBitsAsAFixedPoint) {
   EXPECT_EQ(below(top, top), top - 1);
   EXPECT_EQ(below(top, 7), 6u);
   EXPECT_EQ(below(std::uint64_t{1} << 63, 7), 3u);
-  EXPECT_EQ(below(tev::below_one, top), top - 1);
+  EXPECT_EQ(below(tev::below_one(), top), top - 1);
   EXPECT_EQ(below(top, 0), 0u);
 }
 

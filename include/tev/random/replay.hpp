@@ -21,7 +21,9 @@ struct unit_fraction {
 };
 
 /// The largest number below 1.
-inline constexpr unit_fraction below_one{~std::uint64_t{0}, ~std::uint64_t{0}};
+[[nodiscard]] TEV_HOST_DEVICE constexpr unit_fraction below_one() {
+  return {~std::uint64_t{0}, ~std::uint64_t{0}};
+}
 
 namespace detail {
 
@@ -41,7 +43,7 @@ namespace detail {
 [[nodiscard]] TEV_HOST_DEVICE constexpr unit_fraction to_unit_fraction(float x) {
   std::uint32_t const bits = float_bits(x);
   if (bits > 0x7f800000u) return {};
-  if (bits >= 0x3f800000u) return below_one;
+  if (bits >= 0x3f800000u) return below_one();
   std::uint32_t const exponent = bits >> 23;
   std::uint32_t const significand = (bits & 0x7fffffu) | (exponent != 0 ? 0x800000u : 0);
   auto const shift = static_cast<std::int32_t>(exponent != 0 ? exponent : 1) - 150;
@@ -50,7 +52,7 @@ namespace detail {
 [[nodiscard]] TEV_HOST_DEVICE constexpr unit_fraction to_unit_fraction(double x) {
   auto const bits = std::bit_cast<std::uint64_t>(x);
   if (bits > std::uint64_t{0x7ff} << 52) return {};
-  if (bits >= std::uint64_t{0x3ff} << 52) return below_one;
+  if (bits >= std::uint64_t{0x3ff} << 52) return below_one();
   std::uint64_t const exponent = bits >> 52;
   std::uint64_t const significand =
       (bits & ((std::uint64_t{1} << 52) - 1)) | (exponent != 0 ? std::uint64_t{1} << 52 : 0);
