@@ -49,6 +49,7 @@ namespace detail {
   auto const shift = static_cast<std::int32_t>(exponent != 0 ? exponent : 1) - 150;
   return detail::scaled(significand, 128 + shift);
 }
+/// The same for double precision.
 [[nodiscard]] TEV_HOST_DEVICE constexpr unit_fraction to_unit_fraction(double x) {
   auto const bits = std::bit_cast<std::uint64_t>(x);
   if (bits > std::uint64_t{0x7ff} << 52) return {};
@@ -63,6 +64,7 @@ namespace detail {
 [[nodiscard]] TEV_HOST_DEVICE constexpr unit_fraction to_unit_fraction(std::uint64_t x) {
   return {x, 0};
 }
+/// A number that is given in full.
 [[nodiscard]] TEV_HOST_DEVICE constexpr unit_fraction to_unit_fraction(unit_fraction x) {
   return x;
 }
