@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/counted_tree.hpp"
 #include "support/debug_team.hpp"
 #include "support/enumerating_source.hpp"
 #include "support/expected_law.hpp"
@@ -34,29 +35,6 @@ struct suite_report {
   std::vector<std::string> faults;
 
   [[nodiscard]] bool passed() const { return faults.empty() && laws > 0; }
-};
-
-/// A tree whose walks are counted: one that goes on after more steps than `steps` throws.
-struct counted_tree {
-  tev::tree_view tree;
-  std::int32_t steps;
-  mutable std::int32_t taken = 0;
-
-  [[nodiscard]] std::int32_t size() const { return tree.size(); }
-  [[nodiscard]] tev::node_id parent(tev::node_id v) const { return tree.parent(v); }
-  [[nodiscard]] tev::token_id token(tev::node_id v) const { return tree.token(v); }
-  [[nodiscard]] tev::node_id first_child(tev::node_id v) const {
-    return count(tree.first_child(v));
-  }
-  [[nodiscard]] tev::node_id next_sibling(tev::node_id v) const {
-    return count(tree.next_sibling(v));
-  }
-
- private:
-  [[nodiscard]] tev::node_id count(tev::node_id v) const {
-    if (++taken > steps) throw std::logic_error("the walk goes on for ever");
-    return v;
-  }
 };
 
 /// The number-th of a fixed series of small instances: up to 6 nodes, 4 tokens and masses to 4,
@@ -168,7 +146,7 @@ class suite {
     tev::tree_view const damaged{size, p.tree.parents, tokens.data(), children.data(),
                                  siblings.data()};
     tev::problem<counted_tree, integer_rows> const problem{
-        {damaged, 8 * (size + 1)}, p.target, p.request, p.position};
+        {damaged, (2 * size + 2) * (p.target.vocab_size() + 2)}, p.target, p.request, p.position};
     try {
       auto const o = make_(tev::default_flow_unit)(tev::serial_team{}, problem, source);
       expect(0 <= o.exit_node && o.exit_node < size && o.accepted_length < size,
