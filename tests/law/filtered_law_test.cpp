@@ -20,7 +20,12 @@
 #include "support/generators.hpp"
 #include "support/instance.hpp"
 #include "tev/distribution/softmax_storage.hpp"
+#include "tev/random/philox.hpp"
 #include "tev/team/serial_team.hpp"
+#include "tev/verify/block.hpp"
+#include "tev/verify/chain.hpp"
+#include "tev/verify/hierarchical.hpp"
+#include "tev/verify/speculative_sampling.hpp"
 
 namespace {
 
@@ -96,6 +101,16 @@ rc::Gen<filtered_case> filtered_cases() {
   return rc::gen::resize(rc::kNominalSize, generator);
 }
 
+tev::logit_rows<float> source_of(filtered_case const& c) {
+  tev::logit_rows<float> source;
+  source.logits = c.logits.data();
+  source.stride = source.vocab = c.tree.vocab;
+  source.allowed = {c.words.data(), 1};
+  source.bias.rows = c.bias.data();
+  source.bias.stride = c.tree.vocab;
+  return source;
+}
+
 // The quotients that row v should have, by sorting.
 std::vector<std::uint64_t> naive_row(filtered_case const& c, std::size_t v) {
   auto const vocab = static_cast<std::size_t>(c.tree.vocab);
@@ -147,16 +162,10 @@ void expect_exact(filtered_case const& c, tally& t) {
   auto const expected = expected_law(expected_problem);
 
   tev::softmax_storage storage;
-  tev::logit_rows<float> source;
-  source.logits = c.logits.data();
-  source.stride = source.vocab = c.tree.vocab;
-  source.allowed = {c.words.data(), 1};
-  source.bias.rows = c.bias.data();
-  source.bias.stride = c.tree.vocab;
   using rows = divided_rows<tev::softmax_rows<float>>;
   auto const& tree = scene.tree();
   tev::problem<tev::tree_view, rows> const p{
-      tree.view(), {storage.rows(source, tree.size(), c.sampling)}, 5, 9};
+      tree.view(), {storage.rows(source_of(c), tree.size(), c.sampling)}, 5, 9};
   verifier_workspace space(tree.size());
   for_each_verifier([&](std::string const& name, auto const& make) {
     auto const law =
@@ -182,6 +191,49 @@ TEST(FilteredLaw, OfEveryVerifierIsTheExitLawOfTheFilteredRows) {
   EXPECT_GE(t.laws, 1000u);
   EXPECT_GE(t.filtered, 500u);
   EXPECT_LE(t.too_large * 10, t.laws);
+}
+
+// Chain verifiers ask rows for the same three things, so equal masses mean equal laws: their
+// outcomes over rows of logits are those over the filtered rows, number by number.
+RC_GTEST_PROP(FilteredLaw, OfChainVerifiersIsThatOfTheFilteredRows, ()) {
+  auto const c = *filtered_cases();
+  auto const rows_count = static_cast<std::int32_t>(c.tree.parents.size());
+  std::vector<std::uint64_t> naive;
+  for (std::int32_t v = 0; v < rows_count; ++v)
+    for (auto const mass : naive_row(c, static_cast<std::size_t>(v))) naive.push_back(mass);
+  std::vector<std::uint64_t> const even(naive.size(), 1);
+  std::vector<tev::token_id> drafted;
+  for (std::int32_t v = 1; v < rows_count; ++v)
+    drafted.push_back(*rc::gen::inRange(0, c.tree.vocab));
+  auto const vocab = c.tree.vocab;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    tev::softmax_storage storage;
+    tev::mass_storage<std::uint64_t> plain, draft, other_draft;
+    using softmax = divided_rows<tev::softmax_rows<float>>;
+    tev::chain_problem<softmax, integer_rows> const filtered{
+        drafted.data(),
+        rows_count - 1,
+        {storage.rows(source_of(c), rows_count, c.sampling)},
+        draft.rows(even.data(), rows_count, vocab, vocab),
+        5,
+        9};
+    tev::chain_problem<integer_rows> const expected{
+        drafted.data(),
+        rows_count - 1,
+        plain.rows(naive.data(), rows_count, vocab, vocab),
+        other_draft.rows(even.data(), rows_count, vocab, vocab),
+        5,
+        9};
+    auto const expect_same = [&](auto const& verify) {
+      auto const a = verify(tev::serial_team{}, filtered, tev::philox{seed});
+      auto const b = verify(tev::serial_team{}, expected, tev::philox{seed});
+      RC_ASSERT(a.exit_node == b.exit_node && a.bonus_token == b.bonus_token);
+      RC_ASSERT((a.state == tev::status::ok) == (b.state == tev::status::ok));
+    };
+    expect_same(tev::speculative_sampling{});
+    expect_same(tev::block{});
+    expect_same(tev::hierarchical{});
+  }
 }
 
 }  // namespace

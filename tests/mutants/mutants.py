@@ -12,6 +12,10 @@ MASS_ROWS = "distribution/mass_rows.hpp"
 FLOW = "exit_law/flow.hpp"
 EXIT_LAW = "exit_law/exit_law.hpp"
 PHILOX = "random/philox.hpp"
+CHAIN_SHARES = "verify/chain_shares.hpp"
+SAMPLING = "verify/speculative_sampling.hpp"
+BLOCK = "verify/block.hpp"
+REPLAY = "random/replay.hpp"
 BUILDER = "build/best_first.hpp"
 GROWTH = "build/prefix_growth.hpp"
 EXPANSION = "build/level_expansion.hpp"
@@ -148,6 +152,44 @@ MUTANTS_OF["trees"] = [
     ("a path misses its last node", "tree/path.hpp",
      "for (; v > 0; v = t.parent(v)) path.push_back(v);",
      "for (; v > 0; v = t.parent(v)) path.push_back(t.parent(v));"),
+]
+
+MUTANTS_OF["chains"] = [
+    ("the residual of a chain is what the draft has beyond the target", CHAIN_SHARES,
+     "return t > d ? t - d : 0;", "return t > d ? 0 : d - t;"),
+    ("the joint ratio is not capped", CHAIN_SHARES,
+     "return t < d ? multiply_divide(unit_, t, d) : unit_;", "return multiply_divide(unit_, t, d);"),
+    ("the joint ratio forgets the tokens before", CHAIN_SHARES,
+     "return multiply_divide(ratio_, problem_", "return multiply_divide(unit_, problem_"),
+    ("the joint ratio revives behind a forbidden token", CHAIN_SHARES,
+     "if (problem_.target.mass(node_, x) == 0) return 0;", ""),
+    ("a chain's test accepts at equality", CHAIN_SHARES,
+     "whole) < part;", "whole) <= part;"),
+    ("a chain's tests toss one coin", CHAIN_SHARES,
+     "decision_after(p, v - 1, purpose::sibling)", "decision_after(p, 0, purpose::sibling)"),
+    ("a chain goes on behind a token without draft mass", CHAIN_SHARES,
+     "p.draft.mass(v, p.drafted[v]) == 0 ? status::bad_tree : status::ok",
+     "status::ok"),
+    ("speculative_sampling accepts what the target forbids", SAMPLING,
+     "p.target.mass(v, token) != 0 &&", "true &&"),
+    ("speculative_sampling tests against the whole unit", SAMPLING,
+     "shares.target(token), shares.draft(token))", "shares.target(token), unit)"),
+    ("block leaves the lost ratio out of a prefix's test", BLOCK,
+     "residual + (unit - ratio)", "unit"),
+    ("block keeps the ratio of the longer prefix", BLOCK,
+     "for (;; ratio = ratio_before(p, --v)) {", "for (;; --v) {"),
+    ("block never looks at prefixes", BLOCK,
+     "if (v == 0 || passes(p, source, v, residual,", "if (v >= 0 || passes(p, source, v, residual,"),
+    ("block takes a chain with a forbidden token for a whole one", BLOCK,
+     "if (!forbidden) {", "if (forbidden || !forbidden) {"),
+    ("replayed NaN is the largest number", REPLAY,
+     "if (bits > 0x7f800000u) return {};", ""),
+    ("replay reads past the caller's numbers", REPLAY,
+     "slot < 0 || slot >= count ?", "slot < 0 ?"),
+    ("replay shares a number between neighbours", REPLAY,
+     "static_cast<std::int64_t>(offset - 1) * per_position + d.index", "static_cast<std::int64_t>(offset - 1) + d.index"),
+    ("replay gives drafters the verifier's numbers", REPLAY,
+     "if (d.what != purpose::token && d.what != purpose::sibling) return -1;", ""),
 ]
 
 MUTANTS_OF["builders"] = [
