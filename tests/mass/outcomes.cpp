@@ -13,6 +13,9 @@
 #include "tev/build/level_growth.hpp"
 #include "tev/build/ranked.hpp"
 #include "tev/tev.hpp"
+#include "tev/verify/block.hpp"
+#include "tev/verify/hierarchical.hpp"
+#include "tev/verify/speculative_sampling.hpp"
 
 namespace {
 
@@ -89,14 +92,17 @@ void add_rows(hash& masses, hash& draws, hash& logarithms, Rows const& rows, std
   }
 }
 
+void add_outcome(hash& h, tev::outcome const& o) {
+  h.add_signed(o.exit_node);
+  h.add_signed(o.bonus_token);
+  h.add_signed(o.accepted_length);
+  h.add(static_cast<std::uint64_t>(o.state));
+}
+
 template <class Problem>
 void add_outcomes(hash& h, Problem const& p) {
   auto const add = [&](auto const& verifier) {
-    auto const o = verifier(tev::serial_team{}, p, tev::philox{.seed = 11});
-    h.add_signed(o.exit_node);
-    h.add_signed(o.bonus_token);
-    h.add_signed(o.accepted_length);
-    h.add(static_cast<std::uint64_t>(o.state));
+    add_outcome(h, verifier(tev::serial_team{}, p, tev::philox{.seed = 11}));
   };
   tev_test::verifier_workspace space(p.tree.size());
   add(tev::greedy{});
@@ -123,6 +129,29 @@ tev::draft_tree look_at_builders(hashes& all, std::vector<float> const& logits, 
   auto built = tev::best_first{}(draft, horizon, budget);
   add_tree(all.trees, built);
   return built.tree;
+}
+
+// The first rows as draft and the ones behind them as target, for tokens that the draft gives.
+void look_at_chains(hashes& all, std::vector<float> const& logits, std::int32_t vocab,
+                    tev::sampling_parameters const& sampling) {
+  tev::softmax_storage draft_storage, target_storage;
+  tev::serial_team const team;
+  auto const draft = draft_storage.rows(logits.data(), horizon, vocab, vocab, sampling);
+  auto const target =
+      target_storage.rows(logits.data() + vocab, horizon + 1, vocab, vocab, sampling);
+  std::vector<tev::token_id> drafted;
+  for (tev::node_id v = 0; v < horizon; ++v) {
+    draft.prepare(team, v);
+    drafted.push_back(draft.draw(team, v, draft.total(v) / 3, tev::no_tokens{}));
+  }
+  for (std::uint32_t position = 0; position < 3; ++position) {
+    tev::chain_problem<tev::softmax_rows<float>> const p{drafted.data(), horizon, target,
+                                                         draft,          7u,      position};
+    tev::philox const source{.seed = 12};
+    add_outcome(all.outcomes, tev::speculative_sampling{}(team, p, source));
+    add_outcome(all.outcomes, tev::block{}(team, p, source));
+    add_outcome(all.outcomes, tev::hierarchical{}(team, p, source));
+  }
 }
 
 template <class Logit>
@@ -167,6 +196,7 @@ void look_at_logits(hashes& all, generator& random, std::int32_t vocab, float sc
     auto const tree = look_at_builders(all, logits, vocab, sampling);
     tev::logit_rows<float> rows{.logits = logits.data(), .stride = vocab, .vocab = vocab};
     look_at(all, tree, rows, sampling, ++request);
+    look_at_chains(all, logits, vocab, sampling);
     rows.allowed = allowed;
     rows.bias = added;
     look_at(all, tree, rows, sampling, ++request);
