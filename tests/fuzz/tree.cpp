@@ -69,10 +69,10 @@ void walk(arrays const& a, bool sound) {
   // A walk looks at every list once; the draw at its end looks at one list for every token.
   tev_test::counted_tree const counted{view, (2 * size + 2) * (vocab + 2)};
   tev_test::verifier_workspace space(size);
-  auto const verify = [&](auto const& verifier) {
+  auto const verify_at = [&](auto const& verifier, std::uint32_t position) {
     counted.taken = 0;
     visited = 0;
-    tev::problem<tev_test::counted_tree, counted_rows> const p{counted, rows};
+    tev::problem<tev_test::counted_tree, counted_rows> const p{counted, rows, 1, position};
     auto const o = verifier(tev::serial_team{}, p, tev::philox{.seed = 1});
     expect(visited <= size, "more than size nodes visited");
     expect(0 <= o.exit_node && o.exit_node < size, "the exit node is no node");
@@ -81,6 +81,9 @@ void walk(arrays const& a, bool sound) {
     if (sound)
       expect(o.accepted_length == tev::depths(view)[static_cast<std::size_t>(o.exit_node)],
              "the accepted length is not the depth");
+  };
+  auto const verify = [&](auto const& verifier) {
+    for (std::uint32_t position = 0; position < 4; ++position) verify_at(verifier, position);
   };
   verify(tev::greedy{});
   tev_test::for_each_verifier(
