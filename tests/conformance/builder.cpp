@@ -223,7 +223,8 @@ void check_expand_rerank(fields const& the_case, fields const& expect, checker& 
 void check_level_growth(fields const& the_case, fields const& expect, checker& check) {
   marginals const m(the_case["marginals"]);
   std::int32_t const budget = the_case["budget"].index();
-  tev::level_growth const builder{to_double(the_case["delta"].exact())};
+  quantity const delta = the_case["delta"].number();
+  tev::level_growth const builder{delta.exact ? to_double(*delta.exact) : delta.rounded};
   auto const grown =
       m.with_rows([&](auto const& rows) { return builder.grow(rows, m.horizon(), budget); });
   check_built(expect, m, grown.built, check);
