@@ -3,13 +3,15 @@
 JOBS ?= $(shell nproc)
 BUILD = build/release
 TEV = $(BUILD)/bin/tev
+DIR ?= tests/conformance/cases
+SECONDS ?= 300
 PROMPT = "What should I cook for Eva?"
 export JOBS
 
-.PHONY: help demo test lossless bench docs format clean configure
+.PHONY: help demo test conformance lossless fuzz coverage bench docs format clean configure
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: ## decode a prompt through a draft tree, then compare the methods
 	@tools/setup.sh demo
@@ -25,9 +27,19 @@ test: ## check style, build everything, run every test
 	@tools/setup.sh
 	@tools/check.sh
 
+conformance: configure ## run the conformance cases, or those of DIR=folder
+	@cmake --build $(BUILD) -j $(JOBS) --target conformance -- --quiet
+	$(BUILD)/bin/conformance "$(DIR)"
+
 lossless: configure ## prove on all prompts that a draft tree changes no text
 	@cmake --build $(BUILD) -j $(JOBS) --target lossless -- --quiet
 	$(BUILD)/bin/lossless --all
+
+fuzz: configure ## fuzz trees and file readers, SECONDS=300 each
+	@env SECONDS=$(SECONDS) cmake --build $(BUILD) -j $(JOBS) --target fuzz
+
+coverage: ## measure the branch coverage of the library
+	@tools/coverage.sh
 
 bench: configure ## time the verifiers, as ratios to one read of the same memory
 	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks -- --quiet

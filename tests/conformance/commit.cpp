@@ -14,16 +14,6 @@ namespace conformance {
 
 namespace {
 
-// Slots that lie at their own numbers and are counted in pages.
-struct pages_in_place {
-  std::int64_t size;
-
-  [[nodiscard]] std::int64_t slot(std::int64_t s) const { return s; }
-  [[nodiscard]] std::int64_t page_size() const { return size; }
-  [[nodiscard]] std::int64_t limit() const { return INT64_MAX; }
-};
-static_assert(tev::slot_map<pages_in_place>);
-
 std::vector<std::vector<std::int64_t>> as_pairs(std::vector<tev::slot_move> const& moves) {
   std::vector<std::vector<std::int64_t>> pairs;
   for (auto const& move : moves) pairs.push_back({move.from, move.to});
@@ -115,7 +105,7 @@ void check_commit(fields const& the_case, checker& check) {
     tev::paged_slots<std::int64_t> const slots{pages.data(), std::ssize(pages), page_size};
     check_slots(the_case, expect, input, slots, check);
   } else {
-    check_slots(the_case, expect, input, pages_in_place{page_size}, check);
+    check_slots(the_case, expect, input, tev::flat_slots{page_size}, check);
   }
   if (auto const features = the_case.find("features"))
     check_features(*features, expect, input, nodes, check);

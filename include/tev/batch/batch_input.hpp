@@ -17,10 +17,10 @@ namespace tev {
 /// Trees, logits and parameters of a batch: views of memory that is only read.
 template <logit Logit>
 struct batch_input {
-  tree_batch trees;
-  logit_rows<Logit> logits;    ///< Rows of all requests, with bitmask and bias rows beside them.
+  tree_batch trees{};
+  logit_rows<Logit> logits{};  ///< Rows of all requests, with bitmask and bias rows beside them.
   std::int64_t row_count = 0;  ///< Logits rows there are.
-  parameter_batch parameters;
+  parameter_batch parameters{};
 };
 
 /// Nodes of the largest request; what a workspace is sized by. 0 without requests.

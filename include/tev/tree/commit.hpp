@@ -32,10 +32,12 @@ concept slot_map = requires(T const& t, std::int64_t s) {
   { t.limit() } -> std::same_as<std::int64_t>;
 };
 
-/// A cache without pages: every slot lies at its own number.
+/// A cache whose slots lie at their own numbers; pages, if there are any, lie in order.
 struct flat_slots {
+  std::int64_t size = 1;  ///< Slots of a page, at least 1.
+
   [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t slot(std::int64_t s) const { return s; }
-  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t page_size() const { return 1; }
+  [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t page_size() const { return size; }
   [[nodiscard]] TEV_HOST_DEVICE constexpr std::int64_t limit() const { return INT64_MAX; }
 };
 
