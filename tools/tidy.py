@@ -18,7 +18,7 @@ import sys
 
 UNIT_SIZE = 8
 FLAGS = [
-    "-std=c++20", "-Iinclude", "-Iexamples", "-I.", "-DNDEBUG", "-DPCRE2_CODE_UNIT_WIDTH=8",
+    "-std=c++20", "-Iinclude", "-Iexamples", "-Itests", "-I.", "-DNDEBUG", "-DPCRE2_CODE_UNIT_WIDTH=8",
     '-DTEV_MODELS_DIR=""', "-Wno-deprecated-declarations",
 ]  # fmt: skip
 if platform.machine() == "x86_64":
