@@ -119,6 +119,8 @@ MUTANTS_OF["filters"] = [
     ("top-p is taken of the whole row, not of what top-k left", "distribution/softmax_cut.hpp",
      "cut = top_p_cut(team, s.top_p, cut);",
      "cut = cut < top_p_cut(team, s.top_p, 0) ? top_p_cut(team, s.top_p, 0) : cut;"),
+    ("top-p has no bin for tokens that it may need", "distribution/softmax_cut.hpp",
+     "spare / static_cast<std::uint64_t>(source.vocab);", "spare;"),
     ("top-p of 0 keeps everything", "distribution/softmax_cut.hpp",
      "wanted == 0 ? 1 : wanted;", "wanted == 0 ? total : wanted;"),
     ("min-p of 1 keeps equal masses", "distribution/softmax_cut.hpp",

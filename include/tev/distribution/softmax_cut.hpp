@@ -86,15 +86,22 @@ struct softmax_cut {
   template <team Team>
   [[nodiscard]] TEV_HOST_DEVICE token_order top_p_cut(Team const& team, float share,
                                                       token_order cut) const {
+    // Tokens of less mass than this weigh together less than what may be cut off, however much
+    // mass the row has: the cut lies above them, so they need no bin.
+    std::uint64_t const spare = top_mass - ceil_share(share, top_mass);
+    std::uint64_t const least = spare / static_cast<std::uint64_t>(source.vocab);
+    logit_key const binned = mass.lowest_key(least == 0 ? 1 : least);
     token_order const massless = floor_of(mass.lowest_key(1));
     cut = cut < massless ? massless : cut;
     std::uint64_t bins[detail::mass_bins] = {};
+    std::uint64_t total = 0;
     for_each_member(team, {cut, end(), 0}, [&](token_order order) {
       std::uint64_t const m = mass(key_of_order(order));
-      bins[detail::mass_bin(m)] += m;
+      total += m;
+      if (key_of_order(order) >= binned) bins[detail::mass_bin(m)] += m;
     });
-    std::uint64_t total = 0;
-    for (std::uint64_t& bin : bins) total += bin = team.sum(bin);
+    total = team.sum(total);
+    for (std::uint64_t& bin : bins) bin = team.sum(bin);
 
     std::uint64_t const wanted = ceil_share(share, total);
     std::uint64_t const target = wanted == 0 ? 1 : wanted;
