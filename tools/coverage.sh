@@ -15,6 +15,7 @@ least=${1:-95}
 build=build/coverage
 jobs=${JOBS:-$(nproc)}
 tools/setup.sh test
+tools/setup.sh coverage
 if [[ ! -x $build/venv/bin/gcovr ]]; then
   python3 -m venv "$build/venv"
   "$build/venv/bin/pip" install --quiet 'gcovr>=8,<9'

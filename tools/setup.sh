@@ -2,7 +2,7 @@
 # Installs what the build needs and the machine lacks; without the right to do so, prints the line
 # that does.
 #
-# usage: tools/setup.sh [demo|test]     (default: test, which includes demo)
+# usage: tools/setup.sh [demo|test|coverage]     (default: test; each includes demo)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
