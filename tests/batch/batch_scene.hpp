@@ -143,10 +143,13 @@ class batch_scene {
     } else if constexpr (std::same_as<Logit, tev::bfloat16>) {
       return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16)};
     } else {
-      for (std::uint32_t bits = 0; bits < 0x10000u; ++bits)
-        if (tev::float_bits(tev::to_float(tev::float16{static_cast<std::uint16_t>(bits)})) ==
-            std::bit_cast<std::uint32_t>(x))
-          return {static_cast<std::uint16_t>(bits)};
+      // Zero, infinities, NaN and the numbers that are normal in both.
+      std::uint32_t const bits = std::bit_cast<std::uint32_t>(x);
+      std::uint32_t const sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+      if (magnitude == 0) return {static_cast<std::uint16_t>(sign)};
+      if (magnitude == 0x7f800000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};
+      if (magnitude < 0x7f800000u)
+        return {static_cast<std::uint16_t>(sign | ((magnitude - (112u << 23)) >> 13))};
       return {0x7e00};
     }
   }
