@@ -359,4 +359,94 @@ TEST(Batch, MakesABiasListOutOfOrderTheRequestsStatus) {
   }
 }
 
+template <class Verifier>
+tev::outcome_storage outcomes_of(Verifier const& verify, tev::batch_input<float> const& in,
+                                 std::int32_t width) {
+  tev::outcome_storage out(in.trees.requests, width);
+  std::vector<std::byte> workspace(tev::workspace_size(in));
+  tev::verify_batch(verify, in, out.view(), workspace);
+  return out;
+}
+
+TEST(Batch, TakesTheDefaultsForParameterArraysThatAreNull) {
+  std::vector<request_case> requests(2, plain_request(4));
+  requests[0].request = requests[1].request = 0;
+  requests[1].parents[2] = 0;
+  requests[1].tokens[2] = 2;
+  batch_scene<float> const scene(requests, {});
+  auto const in = scene.input();
+  auto bare = in;
+  bare.parameters = {.seed = in.parameters.seed, .position = in.parameters.position};
+  auto const written = outcomes_of(tev::tree_exit{}, in, 4);
+  auto const left_out = outcomes_of(tev::tree_exit{}, bare, 4);
+  EXPECT_EQ(left_out.state, std::vector(2, status::ok));
+  EXPECT_EQ(left_out.path, written.path);
+  EXPECT_EQ(left_out.emitted, written.emitted);
+  EXPECT_EQ(left_out.reason, written.reason);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(left_out.log_probability[0]),
+            std::bit_cast<std::uint32_t>(written.log_probability[0]));
+}
+
+TEST(Batch, WritesOnlyTheOutcomesThatAreWanted) {
+  batch_scene<float> const scene({plain_request(4), plain_request(2)}, {});
+  auto const in = scene.input();
+  auto const all = outcomes_of(tev::greedy{}, in, 4);
+  std::vector<std::byte> workspace(tev::workspace_size(in));
+  auto const with = [&](auto wanted) {
+    std::vector<status> state(2, status::no_mass);
+    tev::outcome_batch out{.width = 4, .state = state.data()};
+    wanted(out);
+    tev::verify_batch(tev::greedy{}, in, out, workspace);
+    EXPECT_EQ(state, all.state);
+  };
+  with([](tev::outcome_batch&) {});
+  std::vector<float> margin(8);
+  with([&](tev::outcome_batch& out) { out.margin = margin.data(); });
+  EXPECT_EQ(margin[0], 8.0f);
+  std::vector<float> raw(8);
+  with([&](tev::outcome_batch& out) { out.raw_log_probability = raw.data(); });
+  EXPECT_EQ(raw[0], all.raw_log_probability[0]);
+  std::vector<std::int32_t> count(2, -5);
+  with([&](tev::outcome_batch& out) { out.move_count = count.data(); });
+  EXPECT_EQ(count, all.move_count);
+  std::vector<tev::slot_move> moves(8);
+  with([&](tev::outcome_batch& out) { out.moves = moves.data(); });
+  EXPECT_EQ(moves, all.moves);
+}
+
+TEST(Batch, OfEmptyTreesNeedsNoTreeArrays) {
+  batch_scene<float> const scene({{}, {}}, {});
+  auto in = scene.input();
+  in.trees.parents = nullptr;
+  in.trees.tokens = nullptr;
+  auto const found = outcomes_of(tev::tree_exit{}, in, 1);
+  EXPECT_EQ(found.state, std::vector(2, status::bad_tree));
+  EXPECT_EQ(found.fault[1].fault, tev::tree_fault::empty);
+}
+
+// The links lead one step further down than the parents that the width was measured by.
+TEST(Batch, MakesAWalkLongerThanTheWidthOfATrustedTreeTheRequestsStatus) {
+  auto r = plain_request(3);
+  r.parents = {tev::no_node, 0, 0};
+  batch_scene<float> const scene({r}, {});
+  auto in = scene.input();
+  static constexpr tev::node_id children[] = {1, 2, -1}, siblings[] = {-1, -1, -1};
+  in.trees.trusted = true;
+  in.trees.first_child = children;
+  in.trees.next_sibling = siblings;
+  auto const found = outcomes_of(tev::greedy{}, in, 2);
+  EXPECT_EQ(found.state[0], status::bad_tree);
+  EXPECT_EQ(found.fault[0].fault, tev::tree_fault::link_mismatch);
+  EXPECT_EQ(found.emitted_count[0], 0);
+}
+
+TEST(Batch, RefusesCountsAndRowsBelowZero) {
+  static constexpr std::int32_t counts[] = {2, -1};
+  static constexpr std::int64_t rows[] = {0, -1};
+  expect_refused("trees.node_count[1] is -1, needs [0, 3]",
+                 [](auto& in, auto&, auto&) { in.trees.node_count = counts; });
+  expect_refused("the first logits row of request[1] is -1",
+                 [](auto& in, auto&, auto&) { in.trees.row_offset = rows; });
+}
+
 }  // namespace

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/debug_team.hpp"
@@ -319,6 +320,76 @@ TEST(SoftmaxStorage, NamesTheArgumentThatCannotBeMeant) {
   });
   std::vector<std::int64_t> const offsets{0, 3};
   expect_refused("bias tokens", [&](auto& s) { s.bias.offsets = offsets.data(); });
+}
+
+TEST(MassBins, HoldTheMassesFromTheirLeastToTheNext) {
+  for (std::uint64_t mass = 1; mass <= tev::top_mass; mass = mass < 300 ? mass + 1 : mass * 9 / 8) {
+    std::int32_t const bin = tev::detail::mass_bin(mass);
+    ASSERT_GE(bin, 0);
+    ASSERT_LT(bin, tev::detail::mass_bins);
+    ASSERT_LE(tev::detail::least_mass(bin), mass);
+    ASSERT_GT(tev::detail::least_mass(bin + 1), mass);
+  }
+}
+
+TEST(Cut, TriesAPlaceInsideItsBracketAndBetweenLogitsHalfway) {
+  auto const at = [](float x) { return tev::floor_of(tev::key_of(x)); };
+  EXPECT_EQ(tev::detail::middle_of(at(1.0f), at(3.0f)), at(2.0f));
+  EXPECT_EQ(tev::detail::middle_of(at(-4.0f), at(4.0f)), at(0.0f));
+  auto const forbidden = tev::floor_of(tev::forbidden_key);
+  auto const invalid = tev::floor_of(tev::invalid_key);
+  for (auto const& [low, high] : {std::pair{forbidden, at(1.0f)}, std::pair{at(1.0f), invalid},
+                                  std::pair{at(1.0f), at(1.0f) + 9}}) {
+    auto const middle = tev::detail::middle_of(low, high);
+    EXPECT_EQ(middle, low + (high - low) / 2);
+    EXPECT_TRUE(low < middle && middle < high);
+  }
+}
+
+TEST(Bitmask, TakesOneWordPer32Tokens) {
+  for (auto const& [vocab, words] : {std::pair{1, 1}, {31, 1}, {32, 1}, {33, 2}, {64, 2}, {65, 3}})
+    EXPECT_EQ(tev::bitmask_words(vocab), words) << vocab;
+}
+
+TEST(LogitRows, VisitEveryTokenOnceAlsoWhereABiasListIsOutOfOrder) {
+  std::vector<float> const row{0, 1, 2, 3, 4, 5};
+  std::int64_t const offsets[] = {0, 3};
+  float const values[] = {1, 1, 1};
+  for (auto const& tokens : {std::vector<token_id>{1, 3, 5}, {3, 1, 5}, {2, 2, 2}, {1, 9, 3}}) {
+    tev::logit_rows<float> const rows{
+        .logits = row.data(),
+        .stride = 6,
+        .vocab = 6,
+        .bias = {.offsets = offsets, .tokens = tokens.data(), .values = values}};
+    std::vector<token_id> visited;
+    rows.for_each_key(0, 0, 6, [&](token_id x, tev::logit_key) { visited.push_back(x); });
+    EXPECT_EQ(visited, (std::vector<token_id>{0, 1, 2, 3, 4, 5}));
+  }
+}
+
+TEST(LogitRows, FromARowOnAreTheSameRows) {
+  std::vector<float> const row{0, 1, 2, 3, 4, 5};
+  tev::logit_rows<float> rows{.logits = row.data(), .stride = 3, .vocab = 3};
+  for (token_id x = 0; x < 3; ++x) EXPECT_EQ(rows.from(1).key(0, x), rows.key(1, x));
+  std::uint32_t const words[] = {7u, 5u};
+  rows.allowed = {words, 1};
+  for (token_id x = 0; x < 3; ++x) EXPECT_EQ(rows.from(1).key(0, x), rows.key(1, x));
+  EXPECT_EQ(rows.from(1).key(0, 1), tev::forbidden_key);
+}
+
+TEST(Filters, FindTheSameCutWithAndWithoutSpaceInManyChunks) {
+  std::vector<float> row(20 * 1024 + 7);
+  for (std::size_t x = 0; x < row.size(); ++x) row[x] = static_cast<float>(x * 7919 % 10007) / 900;
+  auto const vocab = static_cast<std::int32_t>(row.size());
+  for (auto const& s : {sampling_parameters{.top_k = 3}, {.top_k = 900}, {.top_p = 0.4f}}) {
+    tev::softmax_storage storage, other;
+    auto const rows = storage.rows(row.data(), 1, vocab, vocab, s);
+    auto bare = other.rows(row.data(), 1, vocab, vocab, s);
+    bare.space = {};
+    auto const expected = naive_masses(row, s);
+    EXPECT_EQ(prepared_masses(alone, rows), expected);
+    EXPECT_EQ(prepared_masses(alone, bare), expected);
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "tev/distribution/bfloat16.hpp"
 #include "tev/distribution/concept.hpp"
 #include "tev/distribution/fixed_point.hpp"
+#include "tev/distribution/log_probability.hpp"
 #include "tev/distribution/softmax_storage.hpp"
 #include "tev/team/serial_team.hpp"
 
@@ -293,6 +294,36 @@ TEST(SoftmaxRows, GiveTheLowestTokenOfTheLargestLogitAsBest) {
   row[2999] = row[2100] = row[2050] = 4.0f;
   for (float const t : {0.0f, 1.0f, 0x1p100f})
     EXPECT_EQ(one_row<float>(row, t).rows.best(alone, 0), 2050) << t;
+}
+
+struct listed_tokens {
+  std::vector<token_id> tokens;
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (token_id const x : tokens) visit(x);
+  }
+};
+
+TEST(SoftmaxRows, DrawPastSkippedTokensWhereverTheyLie) {
+  logits row(2049, -inf);
+  row[3] = row[2048] = 0.0f;
+  one_row<float> const r(row, 1.0f);
+  EXPECT_EQ(r.rows.draw(alone, 0, 0, listed_tokens{{-1, 2049, 3}}), 2048);
+  EXPECT_EQ(r.rows.draw(alone, 0, 0, listed_tokens{{-1, 2048, 1 << 30}}), 3);
+  EXPECT_EQ(r.rows.draw(alone, 0, top, listed_tokens{{2048}}), tev::no_token);
+  EXPECT_EQ(r.rows.draw(alone, 0, 0, listed_tokens{{3, 2048}}), tev::no_token);
+  EXPECT_EQ(r.rows.draw(alone, 0, 0, listed_tokens{{3, 3}}), 2048);
+}
+
+TEST(SoftmaxRows, GiveLogarithmsAndMarginsOnlyWhereThereAreAny) {
+  one_row<float> const good({1.0f, 0.0f, -inf}, 1.0f);
+  EXPECT_EQ(tev::log_probability(good.rows, 0, 2), -inf);
+  EXPECT_EQ(tev::raw_log_probability(good.rows, 0, 2), -inf);
+  EXPECT_EQ(good.rows.margin(alone, 0), 1.0f);
+  one_row<float> const bad({1.0f, nan, 0.0f}, 1.0f);
+  EXPECT_TRUE(std::isnan(tev::raw_log_probability(bad.rows, 0, 0)));
+  EXPECT_TRUE(std::isnan(bad.rows.margin(alone, 0)));
+  EXPECT_EQ(tev::log_probability(bad.rows, 0, 0), -inf);
 }
 
 }  // namespace
