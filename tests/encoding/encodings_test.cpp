@@ -104,6 +104,7 @@ draft_tree through_ddtree(draft_tree const& t) {
   tev::ddtree::view<> const view{t.size(), parents.data(), lists.node_token_ids.data(),
                                  children.data(), siblings.data()};
   RC_ASSERT(same(view, t));
+  RC_ASSERT(view.token(0) == tev::no_token);
   RC_ASSERT(draft_tree::from_parents(parents, tokens) == t);
   for (node_id v = 1; v < t.size(); ++v)
     RC_ASSERT(lists.node_depths[v - 1] == std::ssize(tev::tokens_to(t, v)));
@@ -192,6 +193,14 @@ void check_damaged_links() {
     return;
   }
   RC_ASSERT(same(rows.first(size).view(parents), tev::read_tree(rows.first(size))));
+}
+
+TEST(DepthFirst, EntersNothingInATreeWithoutNodes) {
+  int steps = 0;
+  tev::depth_first(
+      tev::link_view<std::int64_t, std::int64_t>{}, [&](node_id) { return ++steps > 0; },
+      [&](node_id) { ++steps; });
+  EXPECT_EQ(steps, 0);
 }
 
 RC_GTEST_PROP(LinkArrays, DamagedAreNamedOrAreAnotherTree, ()) {

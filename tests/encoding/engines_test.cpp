@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <new>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tev/core/error.hpp"
@@ -51,6 +53,16 @@ using wide = std::vector<std::int64_t>;
 
 constexpr std::int64_t beyond_32_bits = std::int64_t{1} << 32;
 
+template <class Call>
+std::string refusal(Call const& call) {
+  try {
+    call();
+  } catch (tev::argument_error const& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
 TEST(LinkArrays, NeedAscendingSiblingsOnlyWhereTheyAreReadInPlace) {
   wide const tokens{0, 5, 6}, children{2, -1, -1}, siblings{-1, -1, 1};
   tev::sglang::request_arrays const arrays{tokens, children, siblings};
@@ -82,12 +94,46 @@ TEST(LinkArrays, NameDuplicatesAndShortArrays) {
   nodes parents(3), scratch(3);
   EXPECT_EQ(tev::read_parents(arrays, parents, scratch),
             (tree_check{tree_fault::duplicate_sibling, 2}));
-  EXPECT_THROW((void)tev::read_parents(arrays, parents, std::span(scratch).first(2)),
-               tev::argument_error);
+  EXPECT_EQ(refusal([&] { (void)tev::read_parents(arrays, parents, std::span(scratch).first(2)); }),
+            "read_parents: the size of scratch is 2, needs at least 3");
   arrays.tokens = arrays.tokens.first(2);
   EXPECT_EQ(tev::read_parents(arrays, parents, scratch),
             (tree_check{tree_fault::size_mismatch, -1}));
   EXPECT_THROW((void)tev::read_tree(arrays), tev::argument_error);
+}
+
+TEST(LinkArrays, AreNotWrittenWhereTheyAreTooShort) {
+  auto const t = draft_tree::from_parents({-1, 0, 0}, {-1, 5, 6});
+  wide tokens(3, 77), children(3, 77), siblings(3, 77);
+  auto const write = [&](std::size_t room, std::size_t links) {
+    return refusal([&] {
+      tev::write_links(t, 9, std::span(tokens).first(room), std::span(children).first(links),
+                       std::span(siblings));
+    });
+  };
+  EXPECT_EQ(write(2, 3), "write_links: the size of tokens is 2, needs at least 3");
+  EXPECT_EQ(write(3, 2), "write_links: first_child: the size is 2, needs 3");
+  EXPECT_THAT(tokens, testing::Each(77));
+  EXPECT_EQ(write(3, 3), "accepted");
+  EXPECT_THAT(tokens, ElementsAre(9, 5, 6));
+}
+
+TEST(DdTree, NamesWhatIsWrongWithTheLists) {
+  EXPECT_EQ(refusal([] { (void)tev::ddtree::read<std::int64_t>(nodes{-1, 0, 0}, wide{5}); }),
+            "ddtree: the size of node_token_ids is 1, needs one less than parents: 3");
+  using maps = std::vector<std::map<token_id, node_id>>;
+  nodes parents(3), tokens(3);
+  auto const found = [&](maps const& children) {
+    return tev::ddtree::read_child_maps(children, parents, tokens);
+  };
+  EXPECT_TRUE(found({{{5, 1}, {6, 2}}, {}, {}}).ok());
+  EXPECT_EQ(tokens, (nodes{-1, 5, 6}));
+  EXPECT_EQ(found({{{5, 1}}, {}, {}}), (tree_check{tree_fault::unreached, 2}));
+  EXPECT_EQ(found({{{5, 1}, {6, 2}}, {}}), (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(tev::ddtree::read_child_maps(maps(3), parents, std::span(tokens).first(2)),
+            (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(tev::ddtree::read_child_maps(maps{}, std::span<node_id>{}, std::span<token_id>{}),
+            (tree_check{tree_fault::empty, -1}));
 }
 
 TEST(Sglang, ChecksTheShapeOfABatch) {
@@ -95,9 +141,11 @@ TEST(Sglang, ChecksTheShapeOfABatch) {
   tev::sglang::batch_arrays arrays{2, 3, six, {}, six, six};
   EXPECT_EQ(arrays.request(1).first_child.size(), 3u);
   EXPECT_EQ(arrays.request(1, 2).tokens.data(), six.data() + 3);
-  EXPECT_THROW((void)arrays.request(2), tev::argument_error);
+  EXPECT_EQ(refusal([&] { (void)arrays.request(2); }), "sglang: request is 2, needs [0, 2)");
   EXPECT_THROW((void)arrays.request(-1), tev::argument_error);
-  EXPECT_THROW((void)arrays.request(0, 4), tev::argument_error);
+  EXPECT_EQ(refusal([&] { (void)arrays.request(0, 4); }),
+            "sglang: the size of the tree is 4, needs [0, 3]");
+  EXPECT_THROW((void)arrays.request(0, -1), tev::argument_error);
   EXPECT_THROW((void)arrays.wrong_row(0), tev::argument_error);
   arrays.retrive_index = five;
   EXPECT_THROW((void)arrays.request(0), tev::argument_error);
@@ -158,7 +206,19 @@ TEST(Sglang, GetsItsOutputsPadded) {
   refused({}, 1, 4);
   refused({0, 2, 4}, 1, 2);
   refused({0, 5}, 1, 4);
+  refused({0, -1}, 1, 4);
   refused({0, 2}, 2, 4);
+  refused({0, 2}, -1, 4);
+  auto const message = [&](nodes const& path, std::int32_t b, std::int32_t rows) {
+    return refusal([&] {
+      tev::sglang::write_accepted(example, path, 3, b, rows, predicts, accept_index, accepted);
+    });
+  };
+  EXPECT_EQ(message({0, 9}, 1, 6), "sglang: a node of the path is 9, needs [0, 5)");
+  EXPECT_EQ(message({0, 2, 4, 4, 4}, 1, 6), "sglang: the length of the path is 5, needs [1, 4]");
+  EXPECT_EQ(message({0, 2}, 1, 4), "sglang: predicts needs the rows of the request");
+  EXPECT_EQ(message({0, 2}, 400000000, 6), "sglang: the batch has more rows than int32 names");
+  EXPECT_THAT(accept_index, ElementsAre(6, 8, 10, -1)) << "nothing was written";
 }
 
 TEST(TensorRtLlm, GetsItsOutputsContiguous) {
@@ -208,8 +268,10 @@ TEST(LlamaCpp, SharesRowsBetweenSequences) {
   } batch;
   std::int32_t ids[5][2];
   for (int v = 0; v < 5; ++v) batch.seq_id[v] = ids[v];
-  EXPECT_THROW(tev::llama_cpp::fill(rows, 4, 2, batch), tev::argument_error);
-  EXPECT_THROW(tev::llama_cpp::fill(rows, 5, 1, batch), tev::argument_error);
+  EXPECT_EQ(refusal([&] { tev::llama_cpp::fill(rows, 4, 2, batch); }),
+            "llama_cpp: the number of rows is 5, needs at most 4");
+  EXPECT_EQ(refusal([&] { tev::llama_cpp::fill(rows, 5, 1, batch); }),
+            "llama_cpp: the number of sequences of rows[0] is 2, needs at most 1");
   EXPECT_EQ(batch.n_tokens, 0);
   tev::llama_cpp::fill(rows, 5, 2, batch);
   EXPECT_EQ(batch.n_tokens, 5);
@@ -231,6 +293,11 @@ TEST(LlamaCpp, NamesWhatIsWrongWithTheRows) {
   EXPECT_EQ(parents, (nodes{-1, 0, 0}));
   EXPECT_EQ(found({4, 5, 6}, offsets, sequences), (tree_check{tree_fault::parent_order, 2}));
   EXPECT_EQ(found({4, 5}, offsets, sequences), (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(found({4, 5, 5}, {0, 2, 3}, sequences), (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(found({4, 5, 5}, {1, 2, 3, 4}, sequences), (tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(tev::llama_cpp::read_parents({}, ids{0}, {}, last, {}),
+            (tree_check{tree_fault::empty, -1}));
+  EXPECT_EQ(found({4, 5, 5}, offsets, {0, 1, 0, -1}), (tree_check{tree_fault::node_range, 2}));
   EXPECT_EQ(found({4, 5, 5}, {0, 3, 2, 4}, sequences), (tree_check{tree_fault::size_mismatch, 1}));
   EXPECT_EQ(found({4, 5, 5}, {0, 2, 2, 4}, sequences), (tree_check{tree_fault::unreached, 1}));
   EXPECT_EQ(found({4, 5, 5}, offsets, {0, 1, 0, 2}), (tree_check{tree_fault::node_range, 2}));

@@ -81,6 +81,8 @@ void expect_ends_inside() {
   }
   for (Float const high : {Float(1), Float(1.5), limits::max(), limits::infinity()}) {
     EXPECT_EQ(to_unit_fraction(high), tev::below_one()) << high;
+    EXPECT_NE(to_unit_fraction(high), (unit_fraction{tev::below_one().high, 0})) << high;
+    EXPECT_NE(to_unit_fraction(high), (unit_fraction{0, tev::below_one().low})) << high;
     EXPECT_EQ(below(high, top), top - 1) << high;
     EXPECT_EQ(below(high, 1), 0u) << high;
   }

@@ -84,6 +84,8 @@ TEST(PlanCommit, KeepsTheFrontOfThePath) {
   EXPECT_THAT(plan.moves, ElementsAre(slot_move{4, 3}));
   EXPECT_EQ(plan.length, 4);
   EXPECT_FALSE(plan.overlap);
+  EXPECT_NE(plan.moves.front(), (slot_move{5, 3}));
+  EXPECT_NE(plan.moves.front(), (slot_move{4, 2}));
   auto const nothing = tev::plan_commit(nodes{0, 2, 3, 5}, 2, 0);
   EXPECT_THAT(nothing.moves, IsEmpty());
   EXPECT_EQ(nothing.length, 2);
@@ -94,6 +96,8 @@ TEST(PlanCommit, ReadsPageNumbersOf64Bits) {
   tev::paged_slots<std::int64_t> const slots{pages.data(), 1, 16};
   EXPECT_THAT(tev::plan_commit(nodes{0, 2}, 3, 2, slots).moves,
               ElementsAre(slot_move{(std::int64_t{1} << 44) + 5, (std::int64_t{1} << 44) + 4}));
+  EXPECT_EQ((tev::paged_slots<>{nullptr, INT64_MAX / 16 + 1, 16}.limit()), INT64_MAX)
+      << "more slots than a number names";
 }
 
 TEST(CommitMoves, NamesWhatIsWrong) {
@@ -125,6 +129,11 @@ TEST(CommitMoves, NamesWhatIsWrong) {
   EXPECT_EQ(message({0, 2, 2}, 4, 3, 4, 2),
             "a node of the path is 2, needs ascending nodes from the root on");
   EXPECT_THROW((void)commit_moves(nodes{0, 5}, INT64_MAX - 2), tev::argument_error);
+  EXPECT_THROW((void)commit_moves(nodes{0, 5}, -1), tev::argument_error);
+  EXPECT_THROW((void)commit_moves(nodes{0, 5, 4}, 0), tev::argument_error);
+  EXPECT_THROW((void)tev::plan_commit(nodes{0}, 0, 2), tev::argument_error);
+  EXPECT_THROW((void)tev::plan_commit(nodes{0}, 0, -1), tev::argument_error);
+  EXPECT_THROW((void)tev::plan_commit(nodes{0}, 0, 1, tev::flat_slots{0}), tev::argument_error);
 }
 
 RC_GTEST_PROP(PlanCommit, ExecutedSeriallyInPlaceGivesThePathsRowsOnPages, ()) {
@@ -165,8 +174,15 @@ TEST(GatherRows, CopiesTheRowsOfThePathInOrder) {
   std::vector<float> rows(4);
   tev::gather_rows(std::span(features), 2, nodes{0, 3}, std::span(rows));
   EXPECT_THAT(rows, ElementsAre(0, 1, 30, 31));
-  EXPECT_THROW(tev::gather_rows(std::span(features), 2, nodes{0, 4}, std::span(rows)),
-               tev::argument_error);
+  for (node_id const v : {4, -1}) {
+    try {
+      tev::gather_rows(std::span(features), 2, nodes{0, v}, std::span(rows));
+      ADD_FAILURE() << v;
+    } catch (tev::argument_error const& e) {
+      EXPECT_EQ(e.what(), "gather_rows: path[1] is " + std::to_string(v) +
+                              ", needs a node with a row in features");
+    }
+  }
   EXPECT_THROW(tev::gather_rows(std::span(features), 2, nodes{0, 1, 2}, std::span(rows)),
                tev::argument_error);
 }

@@ -118,6 +118,13 @@ RC_GTEST_PROP(DraftTree, FromPathSetSortsWhateverTheOrder, ()) {
   for (auto const& [length, p] : sorted) RC_ASSERT(tev::tokens_to(u, v++) == p);
 }
 
+TEST(DraftTree, IsEqualWhereParentsAndTokensAre) {
+  auto const t = draft_tree::from_parents({-1, 0, 0}, {-1, 4, 5});
+  EXPECT_EQ(t, draft_tree::from_parents({-1, 0, 0}, {-1, 4, 5}));
+  EXPECT_NE(t, draft_tree::from_parents({-1, 0, 1}, {-1, 4, 5}));
+  EXPECT_NE(t, draft_tree::from_parents({-1, 0, 0}, {-1, 4, 6}));
+}
+
 RC_GTEST_PROP(DraftTree, ComesBackFromItsOwnPaths, ()) {
   auto const t = tev_test::random_tree(30, 5);
   std::vector<path> paths;

@@ -82,6 +82,14 @@ TEST(ParentsOfLinks, TakesSiblingsInAnyOrder) {
   tev::for_each_linked(std::span<node_id const>(children), std::span<node_id const>(siblings), 0,
                        [&](node_id c) { listed.push_back(c); });
   EXPECT_EQ(listed, (nodes{3, 2, 1}));
+  // Damaged lists end: outside the arrays, and when a circle has been walked once.
+  auto const visits = [](nodes const& first, nodes const& next) {
+    int count = 0;
+    tev::for_each_linked(std::span(first), std::span(next), 0, [&](node_id) { ++count; });
+    return count;
+  };
+  EXPECT_EQ(visits({1, -1, -1}, {-1, 3, -1}), 1);
+  EXPECT_EQ(visits({1, -1, -1}, {-1, 2, 1}), 3);
 }
 
 TEST(ParentsOfLinks, NamesWhatIsWrong) {
@@ -102,6 +110,13 @@ TEST(ParentsOfLinks, NamesWhatIsWrong) {
   EXPECT_TRUE(found({2, -1, 1}, {-1, -1, -1}, tree_fault::parent_order, 1));
   EXPECT_TRUE(found({1, -1, 3, 2}, {-1, -1, -1, -1}, tree_fault::cycle, 2));
   EXPECT_EQ(tev::parents_of_links(nodes{-1}, nodes{-1, -1}, parents),
+            (tev::tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(tev::parents_of_links(nodes{-1, -1}, nodes{-1}, parents),
+            (tev::tree_check{tree_fault::size_mismatch, -1}));
+  std::vector<std::int64_t> const one{-1}, two{-1, -1};
+  EXPECT_EQ(tev::parents_of_links(one, two, parents),
+            (tev::tree_check{tree_fault::size_mismatch, -1}));
+  EXPECT_EQ(tev::parents_of_links(two, one, parents),
             (tev::tree_check{tree_fault::size_mismatch, -1}));
 }
 

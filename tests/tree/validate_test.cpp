@@ -69,7 +69,10 @@ TEST(Validate, FindsTheMissingRoot) {
 
 TEST(Validate, FindsARootWithAParent) {
   for (std::int32_t const parent : {0, 1, 5, -2}) {
-    EXPECT_EQ(check({parent, 0}, {0, 1}), (tree_check{tree_fault::bad_root, 0})) << parent;
+    auto const found = check({parent, 0}, {0, 1});
+    EXPECT_EQ(found, (tree_check{tree_fault::bad_root, 0})) << parent;
+    EXPECT_NE(found, (tree_check{tree_fault::bad_root, 1})) << "the node counts";
+    EXPECT_NE(found, (tree_check{tree_fault::second_root, 0})) << "the fault counts";
   }
 }
 
@@ -171,8 +174,12 @@ TEST(Validate, TakesScratchOfTheCallersAndNeedsTwoEntriesANode) {
   EXPECT_EQ(validate({.parents = parents, .tokens = tokens}, scratch),
             (tree_check{tree_fault::duplicate_sibling, 4}));
   scratch.pop_back();
-  EXPECT_THROW((void)validate({.parents = parents, .tokens = tokens}, scratch),
-               tev::argument_error);
+  try {
+    (void)validate({.parents = parents, .tokens = tokens}, scratch);
+    ADD_FAILURE() << "accepted";
+  } catch (tev::argument_error const& e) {
+    EXPECT_STREQ(e.what(), "validate: the size of scratch is 9, needs at least 10");
+  }
   EXPECT_EQ(validate(tree_arrays{}, std::span<node_id>{}), (tree_check{tree_fault::empty, -1}));
 }
 

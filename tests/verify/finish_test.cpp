@@ -56,10 +56,27 @@ TEST(EndOfBlock, LetsThePathStandAloneWithoutABonusToken) {
   EXPECT_EQ(end_of({}, -1, {-1}), (block_end{0, 0, 1, false, finish::none}));
 }
 
+TEST(StopRule, NeverStopsAtPadding) {
+  tokens const stop{-1, 2};
+  tev::stop_rule const rule{stop.data(), 2};
+  EXPECT_FALSE(rule.stops(-1));
+  EXPECT_TRUE(rule.stops(2));
+}
+
+TEST(EndOfBlock, DiffersByAnyOfItsNumbers) {
+  auto const end = end_of({11, 2}, 14, {2});
+  EXPECT_NE(end, (block_end{1, 2, 3, false, finish::stop}));
+  EXPECT_NE(end, (block_end{2, 1, 3, false, finish::stop}));
+  EXPECT_NE(end, (block_end{2, 2, 2, false, finish::stop}));
+  EXPECT_NE(end, (block_end{2, 2, 3, true, finish::stop}));
+  EXPECT_NE(end, (block_end{2, 2, 3, false, finish::none}));
+}
+
 TEST(EndOfBlock, HasAWordForEveryReason) {
   EXPECT_EQ(name(finish::none), std::string("none"));
   EXPECT_EQ(name(finish::stop), std::string("stop"));
   EXPECT_EQ(name(finish::length), std::string("length"));
+  EXPECT_EQ(name(static_cast<finish>(9)), std::string("unknown"));
 }
 
 // Token by token, as plain decoding does it.

@@ -202,6 +202,41 @@ TEST(Verifiers, GiveNoTokenWhereARowKeepsItsRestFromEveryToken) {
   });
 }
 
+TEST(Verifiers, EndWithoutATokenWhenTheSourceAnswersWithItsBound) {
+  // Children hold all of the root's mass: only a number outside its range exits there.
+  integer_scene scene({{-1, 0, 0}, {-1, 0, 1}, 2, {1, 1, 1, 1, 1, 1}});
+  struct beyond_source {
+    [[nodiscard]] std::uint64_t below(tev::decision, std::uint64_t n) const { return n; }
+  };
+  tev::outcome const nothing{0, tev::no_token, 0, status::no_mass};
+  auto const exit = tev::tree_exit{}(tev::serial_team{}, scene.unprepared(), beyond_source{});
+  EXPECT_EQ(exit, nothing);
+  EXPECT_NE(exit, (tev::outcome{0, tev::no_token, 0, status::ok})) << "the status counts";
+  EXPECT_EQ(tev::sequential_residual{}(tev::serial_team{}, scene.unprepared(), beyond_source{}),
+            nothing);
+}
+
+TEST(TreeExit, RefusesAUnitOfZero) {
+  EXPECT_EQ(run(tev::tree_exit{0}, {}), (tev::outcome{0, tev::no_token, 0, status::bad_parameter}));
+}
+
+TEST(PredrawEager, StaysInItsWorkspaceWhereParentsStandBehindTheirChildren) {
+  tev::node_id const parents[] = {-1, 7}, first[] = {1, -1}, next[] = {-1, -1};
+  tev::token_id const tokens[] = {-1, 0};
+  std::vector<std::uint64_t> const masses{1, 0, 0, 1};
+  tev::mass_storage<std::uint64_t> storage;
+  integer_problem const p{
+      {2, parents, tokens, first, next}, storage.rows(masses.data(), 2, 2, 2), 1, 2};
+  std::vector<tev::token_id> drawn(2, 77);
+  std::vector<std::int32_t> depth(2, 77);
+  auto const o =
+      tev::predraw_eager{drawn.data(), depth.data()}(tev::serial_team{}, p, end_source{});
+  EXPECT_EQ(drawn, (std::vector<tev::token_id>{0, 1}));
+  EXPECT_EQ(depth, (std::vector<std::int32_t>{0, 0}));
+  EXPECT_EQ(o.state, status::ok);
+  EXPECT_LT(o.exit_node, 2);
+}
+
 TEST(Verifiers, NoticeChildrenThatHoldMoreThanTheRow) {
   // Links that list one token twice: only verifiers that add children up can see it.
   tev::node_id const parents[] = {-1, 0, 0}, first[] = {1, -1, -1}, next[] = {-1, 2, -1};

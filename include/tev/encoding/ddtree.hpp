@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,9 +85,9 @@ template <tree Tree>
 template <std::integral Token>
 [[nodiscard]] draft_tree read(std::span<node_id const> parents,
                               std::span<Token const> node_token_ids) {
-  if (parents.size() != node_token_ids.size() + 1)
-    require(false, "ddtree: node_token_ids has " + std::to_string(node_token_ids.size()) +
-                       " entries, needs one less than parents: " + std::to_string(parents.size()));
+  require_argument(parents.size() == node_token_ids.size() + 1, "ddtree",
+                   "the size of node_token_ids", std::ssize(node_token_ids),
+                   "one less than parents: ", parents.size());
   std::vector<token_id> tokens{no_token};
   for (Token const id : node_token_ids) tokens.push_back(narrow_id(id));
   return draft_tree::from_parents({parents.begin(), parents.end()}, std::move(tokens));

@@ -82,9 +82,8 @@ template <std::integral Token, std::integral Link>
 [[nodiscard]] tree_check read_parents(link_arrays<Token, Link> const& t, std::span<node_id> parents,
                                       std::span<node_id> scratch,
                                       std::int32_t vocab_size = vocab_limit) {
-  if (scratch.size() < parents.size())
-    require(false, "read_parents: scratch has " + std::to_string(scratch.size()) +
-                       " entries, needs " + std::to_string(parents.size()));
+  require_argument(scratch.size() >= parents.size(), "read_parents", "the size of scratch",
+                   std::ssize(scratch), "at least ", parents.size());
   if (t.tokens.size() != parents.size()) return {tree_fault::size_mismatch, no_node};
   if (auto const found = parents_of_links(t.first_child, t.next_sibling, parents); !found.ok())
     return found;
@@ -116,19 +115,15 @@ std::vector<token_id> narrow_tokens(std::span<Id const> ids) {
 template <tree Tree>
 void require_path(Tree const& t, std::span<node_id const> path, std::size_t room,
                   char const* source) {
-  if (path.empty() || path.size() > room)
-    require(false, std::string(source) + ": a path of " + std::to_string(path.size()) +
-                       " nodes, needs 1 to " + std::to_string(room));
+  require_argument(!path.empty() && path.size() <= room, source, "the length of the path",
+                   std::ssize(path), "[1, ", room, "]");
   for (node_id const v : path)
-    if (v < 0 || v >= t.size())
-      require(false, std::string(source) + ": the path names node " + std::to_string(v) + " of " +
-                         std::to_string(t.size()));
+    require_argument(v >= 0 && v < t.size(), source, "a node of the path", v, "[0, ", t.size(),
+                     ")");
 }
 
 inline void require_room(std::size_t has, std::size_t needs, char const* what) {
-  if (has != needs)
-    require(false, std::string(what) + " has " + std::to_string(has) + " entries, needs " +
-                       std::to_string(needs));
+  require_argument(has == needs, what, "the size", static_cast<std::int64_t>(has), needs);
 }
 
 }  // namespace detail
@@ -153,9 +148,8 @@ template <linked_tree Tree, std::integral Token, std::integral Link>
 void write_links(Tree const& t, token_id root_token, std::span<Token> tokens,
                  std::span<Link> first_child, std::span<Link> next_sibling,
                  token_id padding_token = 0) {
-  if (tokens.size() < static_cast<std::size_t>(t.size()))
-    require(false, "write_links: tokens has " + std::to_string(tokens.size()) + " entries, needs " +
-                       std::to_string(t.size()));
+  require_argument(std::ssize(tokens) >= t.size(), "write_links", "the size of tokens",
+                   std::ssize(tokens), "at least ", t.size());
   detail::require_room(first_child.size(), tokens.size(), "write_links: first_child");
   detail::require_room(next_sibling.size(), tokens.size(), "write_links: next_sibling");
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,13 +68,12 @@ template <class Batch>
 void fill(batch_rows const& rows, std::int32_t token_capacity, std::int32_t sequence_capacity,
           Batch& batch) {
   auto const count = static_cast<std::int32_t>(rows.tokens.size());
-  if (count > token_capacity)
-    require(false, "llama_cpp: " + std::to_string(count) + " rows in a batch of " +
-                       std::to_string(token_capacity));
+  require_argument(count <= token_capacity, "llama_cpp", "the number of rows", count, "at most ",
+                   token_capacity);
   for (std::int32_t v = 0; v < count; ++v)
-    if (rows.offsets[v + 1] - rows.offsets[v] > sequence_capacity)
-      require(false, "llama_cpp: row " + std::to_string(v) + " belongs to more than " +
-                         std::to_string(sequence_capacity) + " sequences");
+    require_argument(rows.offsets[v + 1] - rows.offsets[v] <= sequence_capacity, "llama_cpp",
+                     array_entry{"the number of sequences of rows", v},
+                     rows.offsets[v + 1] - rows.offsets[v], "at most ", sequence_capacity);
   batch.n_tokens = count;
   for (std::int32_t v = 0; v < count; ++v) {
     batch.token[v] = rows.tokens[v];

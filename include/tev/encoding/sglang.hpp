@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
@@ -40,9 +39,8 @@ struct batch_arrays {
   [[nodiscard]] request_arrays request(std::int32_t b, std::int32_t size) const {
     require_shape();
     require_request(b);
-    if (size < 0 || size > nodes)
-      require(false, "sglang: tree of " + std::to_string(size) + " nodes in rows of " +
-                         std::to_string(nodes));
+    require_argument(size >= 0 && size <= nodes, "sglang", "the size of the tree", size, "[0, ",
+                     nodes, "]");
     auto const begin = static_cast<std::size_t>(b) * nodes;
     auto const count = static_cast<std::size_t>(size);
     return {candidates.subspan(begin, count), next_token.subspan(begin, count),
@@ -66,8 +64,7 @@ struct batch_arrays {
            static_cast<std::size_t>(std::max(nodes, 0));
   }
   void require_request(std::int32_t b) const {
-    if (b < 0 || b >= batch)
-      require(false, "sglang: request " + std::to_string(b) + " of " + std::to_string(batch));
+    require_argument(b >= 0 && b < batch, "sglang", "request", b, "[0, ", batch, ")");
   }
   void require_shape() const {
     detail::require_room(candidates.size(), entries(), "sglang: candidates");
@@ -105,9 +102,9 @@ void write_accepted(Tree const& t, std::span<node_id const> path, token_id bonus
                     std::span<std::int32_t> accept_index, std::int32_t& accept_token_num) {
   detail::require_path(t, path, accept_index.size(), "sglang");
   auto const begin = static_cast<std::int64_t>(b) * nodes;
-  if (b < 0 || t.size() > nodes || static_cast<std::int64_t>(predicts.size()) < begin + nodes)
-    require(false, "sglang: predicts needs the rows of the request");
-  if (begin + nodes > INT32_MAX) require(false, "sglang: the batch has more rows than int32 names");
+  require(begin + nodes <= INT32_MAX, "sglang: the batch has more rows than int32 names");
+  require(b >= 0 && t.size() <= nodes && std::ssize(predicts) >= begin + nodes,
+          "sglang: predicts needs the rows of the request");
   std::ranges::fill(predicts.subspan(begin, nodes), 0);
   std::ranges::fill(accept_index, -1);
   for (std::size_t i = 0; i < path.size(); ++i) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "tev/core/error.hpp"
@@ -100,26 +99,24 @@ TEV_HOST_DEVICE constexpr commit_counts write_moves(node_id const* path, std::in
 template <slot_map Slots = flat_slots>
 commit_counts commit_moves(std::span<node_id const> path, std::int64_t base, std::int64_t keep,
                            Slots const& slots, std::span<slot_move> moves) {
-  auto const fail = [](char const* argument, std::int64_t value, std::string const& needs) {
-    require(false, std::string("commit_moves: ") + argument + " is " + std::to_string(value) +
-                       ", needs " + needs);
+  auto const check = [](bool good, char const* argument, std::int64_t value, auto const&... needs) {
+    require_argument(good, "commit_moves", argument, value, needs...);
   };
   auto const size = static_cast<std::int64_t>(path.size());
-  if (keep < 0 || keep > size) fail("keep", keep, "[0, " + std::to_string(size) + "]");
-  if (slots.page_size() < 1) fail("the page size", slots.page_size(), "at least 1");
+  check(keep >= 0 && keep <= size, "keep", keep, "[0, ", size, "]");
+  check(slots.page_size() >= 1, "the page size", slots.page_size(), "at least 1");
   for (std::int64_t i = 0; i < keep; ++i)
-    if (i == 0 ? path[0] != 0 : path[i] <= path[i - 1])
-      fail("a node of the path", path[i], "ascending nodes from the root on");
+    check(i == 0 ? path[0] == 0 : path[i] > path[i - 1], "a node of the path", path[i],
+          "ascending nodes from the root on");
   std::int64_t const last = keep == 0 ? 0 : path[keep - 1];
-  if (base < 0 || base > INT64_MAX - last - 1) fail("base", base, "a slot number");
+  check(base >= 0 && base <= INT64_MAX - last - 1, "base", base, "a slot number");
   // An empty commit touches no slot, but its length has to lie on the pages all the same.
   std::int64_t const needed = keep == 0 ? base : base + last + 1;
-  if (slots.limit() < needed)
-    fail("the number of slots on the pages", slots.limit(), std::to_string(needed));
+  check(slots.limit() >= needed, "the number of slots on the pages", slots.limit(), needed);
   std::int64_t in_place = 0;
   while (in_place < keep && path[in_place] == in_place) ++in_place;
   auto const room = static_cast<std::int64_t>(moves.size());
-  if (room < keep - in_place) fail("room for moves", room, std::to_string(keep - in_place));
+  check(room >= keep - in_place, "room for moves", room, keep - in_place);
   return write_moves(path.data(), static_cast<std::int32_t>(keep), base, slots, moves.data());
 }
 
@@ -159,11 +156,12 @@ template <slot_map Slots = flat_slots>
 template <class T>
 void gather_rows(std::span<T const> features, std::size_t width, std::span<node_id const> path,
                  std::span<T> rows) {
-  if (rows.size() < path.size() * width) require(false, "gather_rows: rows needs [path, width]");
+  require(rows.size() >= path.size() * width, "gather_rows: rows needs [path, width]");
   for (std::size_t i = 0; i < path.size(); ++i) {
     auto const begin = static_cast<std::size_t>(path[i]) * width;
-    if (path[i] < 0 || begin + width > features.size())
-      require(false, "gather_rows: features has no row of node " + std::to_string(path[i]));
+    require_argument(path[i] >= 0 && begin + width <= features.size(), "gather_rows",
+                     array_entry{"path", static_cast<std::int64_t>(i)}, path[i],
+                     "a node with a row in features");
     std::ranges::copy(features.subspan(begin, width), rows.subspan(i * width).begin());
   }
 }

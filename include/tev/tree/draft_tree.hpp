@@ -76,7 +76,10 @@ class draft_tree {
     return {size(), parents_.data(), tokens_.data(), first_child_.data(), next_sibling_.data()};
   }
 
-  friend bool operator==(draft_tree const&, draft_tree const&) = default;
+  /// Links follow from the parents.
+  friend bool operator==(draft_tree const& a, draft_tree const& b) {
+    return a.parents_ == b.parents_ && a.tokens_ == b.tokens_;
+  }
 
  private:
   draft_tree(std::vector<node_id> parents, std::vector<token_id> tokens)

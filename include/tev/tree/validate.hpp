@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "tev/core/error.hpp"
@@ -102,9 +101,8 @@ inline tree_check check_links(tree_arrays const& t, std::span<node_id> child,
 /// first fault met in the order of `tree_fault` is reported, at the lowest node that shows it.
 [[nodiscard]] inline tree_check validate(tree_arrays const& t, std::span<node_id> scratch) {
   std::size_t const size = t.parents.size();
-  if (scratch.size() < validate_scratch(size))
-    require(false, "validate: scratch has " + std::to_string(scratch.size()) + " entries, needs " +
-                       std::to_string(validate_scratch(size)));
+  require_argument(scratch.size() >= validate_scratch(size), "validate", "the size of scratch",
+                   std::ssize(scratch), "at least ", validate_scratch(size));
   if (t.tokens.size() != size) return {tree_fault::size_mismatch, no_node};
   if (t.check_links && (t.first_child.size() != size || t.next_sibling.size() != size))
     return {tree_fault::size_mismatch, no_node};
