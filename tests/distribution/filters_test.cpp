@@ -43,7 +43,8 @@ std::uint64_t exact_ceil(float share, std::uint64_t n) {
 std::vector<std::uint64_t> naive_masses(std::vector<float> const& row, sampling_parameters s) {
   std::vector<token_id> order(row.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](token_id a, token_id b) { return row[a] > row[b]; });
+  std::ranges::sort(
+      order, [&](token_id a, token_id b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
   float const maximum = row[order[0]];
   auto const scale = tev::octave_scale_of(s.temperature);
   auto const mass = [&](token_id x) {

@@ -123,7 +123,8 @@ std::vector<std::uint64_t> naive_row(filtered_case const& c, std::size_t v) {
   }
   std::vector<std::size_t> order(vocab);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](auto a, auto b) { return row[a] > row[b]; });
+  std::ranges::sort(order,
+                    [&](auto a, auto b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
   float const maximum = row[order[0]];
   auto const mass = [&](std::size_t x) {
     return row[x] < 0 ? std::uint64_t{0}

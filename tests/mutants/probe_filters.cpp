@@ -36,7 +36,8 @@ std::vector<std::uint64_t> naive(row const& r, float temperature, int k, int top
   };
   std::vector<int> order(r.size());
   for (int x = 0; x < vocab; ++x) order[x] = x;
-  std::stable_sort(order.begin(), order.end(), [&](int x, int y) { return r[x] > r[y]; });
+  std::sort(order.begin(), order.end(),
+            [&](int x, int y) { return r[x] != r[y] ? r[x] > r[y] : x < y; });
   if (k > 0 && k < vocab) order.resize(static_cast<std::size_t>(k));
   std::uint64_t total = 0, running = 0;
   for (int const x : order) total += mass(x);

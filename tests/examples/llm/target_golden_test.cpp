@@ -86,7 +86,8 @@ TEST(TargetGolden, FeaturesOfAllPromptsAgree) {
 TEST(TargetGolden, GreedyTokensAgreeThroughTheCache) {
   auto const& model = llm_test::tiny_target();
   llm::thread_pool pool;
-  for (auto const& prompt : llm_test::read_json(llm_test::golden() / "target.json").at("prompts")) {
+  auto const golden = llm_test::read_json(llm_test::golden() / "target.json");
+  for (auto const& prompt : golden.at("prompts")) {
     auto const ids = prompt.at("ids").get<tokens>();
     auto const greedy = prompt.at("greedy_ids").get<tokens>();
     auto const margins = prompt.at("greedy_margin").get<std::vector<double>>();
