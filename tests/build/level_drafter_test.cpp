@@ -17,6 +17,7 @@
 
 #include "build/draft_rows.hpp"
 #include "build/level_reference.hpp"
+#include "support/refusal.hpp"
 #include "tev/build/concept.hpp"
 #include "tev/build/expand_rerank.hpp"
 #include "tev/build/level_growth.hpp"
@@ -39,6 +40,7 @@ using tev_test::masses;
 using tev_test::path;
 using tev_test::path_drafter;
 using tev_test::paths_of;
+using tev_test::refusal;
 using tev_test::row_of_path;
 using tev_test::scattered_rows;
 using tev_test::sum_of;
@@ -225,16 +227,6 @@ TEST(LevelBuilders, ReadOneRowForAllNodesOfADepth) {
 TEST(LevelBuilders, TakeAnEnormousWidthAndBudget) {
   EXPECT_EQ(example.built_by(tev::expand_rerank{most}, most).tree.size(), 1 + 4 + 16 + 64);
   EXPECT_EQ(example.built_by(tev::level_growth{}, most).tree.size(), 1 + 4 + 16 + 64);
-}
-
-template <class Call>
-std::string refusal(Call const& call) {
-  try {
-    call();
-  } catch (tev::argument_error const& e) {
-    return e.what();
-  }
-  return "accepted";
 }
 
 TEST(LevelBuilders, NameABadArgument) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "build/draft_rows.hpp"
+#include "support/refusal.hpp"
 #include "tev/build/concept.hpp"
 #include "tev/build/ranked.hpp"
 #include "tev/core/error.hpp"
@@ -34,6 +35,7 @@ using tev_test::draft_rows;
 using tev_test::drafts;
 using tev_test::path;
 using tev_test::paths_of;
+using tev_test::refusal;
 
 static_assert(tev::builder<static_paths, tev::mass_rows<std::uint64_t>>);
 static_assert(tev::builder<static_paths, tev::softmax_rows<float>>);
@@ -45,16 +47,6 @@ static_paths fixed(std::vector<rank_path> const& paths) { return static_paths(pa
 
 std::vector<rank_path> listed(static_paths const& builder) {
   return {builder.paths().begin(), builder.paths().end()};
-}
-
-template <class Call>
-std::string refusal(Call const& call) {
-  try {
-    call();
-  } catch (tev::argument_error const& e) {
-    return e.what();
-  }
-  return "accepted";
 }
 
 // Ranks of the rows: 1 0 2, then 2 1 (token 0 has no mass).

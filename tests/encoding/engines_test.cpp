@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/refusal.hpp"
 #include "tev/core/error.hpp"
 #include "tev/core/types.hpp"
 #include "tev/encoding/ddtree.hpp"
@@ -28,6 +29,7 @@
 
 namespace {
 
+using tev_test::refusal;
 std::size_t allocations = 0;
 
 }  // namespace
@@ -52,16 +54,6 @@ using nodes = std::vector<node_id>;
 using wide = std::vector<std::int64_t>;
 
 constexpr std::int64_t beyond_32_bits = std::int64_t{1} << 32;
-
-template <class Call>
-std::string refusal(Call const& call) {
-  try {
-    call();
-  } catch (tev::argument_error const& e) {
-    return e.what();
-  }
-  return "accepted";
-}
 
 TEST(LinkArrays, NeedAscendingSiblingsOnlyWhereTheyAreReadInPlace) {
   wide const tokens{0, 5, 6}, children{2, -1, -1}, siblings{-1, -1, 1};

@@ -24,7 +24,8 @@ inline constexpr std::uint64_t top_mass = std::uint64_t{1} << 40;
 namespace detail {
 
 // The empty asm makes the value opaque: the compiler must round it, and can't merge it.
-TEV_HOST_DEVICE inline float pinned(float x) {
+template <class Real>
+TEV_HOST_DEVICE inline Real pinned(Real x) {
 #if defined(__CUDA_ARCH__)
   return x;
 #elif defined(__x86_64__)
@@ -34,22 +35,7 @@ TEV_HOST_DEVICE inline float pinned(float x) {
   asm("" : "+w"(x));
   return x;
 #else
-  float volatile kept = x;
-  return kept;
-#endif
-}
-
-TEV_HOST_DEVICE inline double pinned(double x) {
-#if defined(__CUDA_ARCH__)
-  return x;
-#elif defined(__x86_64__)
-  asm("" : "+x"(x));
-  return x;
-#elif defined(__aarch64__)
-  asm("" : "+w"(x));
-  return x;
-#else
-  double volatile kept = x;
+  Real volatile kept = x;
   return kept;
 #endif
 }
