@@ -23,9 +23,11 @@ struct batch_input {
   parameter_batch parameters{};
 };
 
-/// Nodes of the largest request; what a workspace is sized by. 0 without requests.
+/// Nodes of the largest request; what a workspace is sized by. 0 without requests
+/// or offsets.
 [[nodiscard]] inline std::int32_t largest_tree(tree_batch const& t) {
   std::int32_t largest = 0;
+  if (t.node_offset == nullptr) return largest;
   for (std::int32_t b = 0; b < t.requests; ++b) largest = std::max(largest, t.size(b));
   return largest;
 }

@@ -176,15 +176,9 @@ class request_writer {
   }
 
   void write_moves(std::int32_t keep) const {
-    std::int32_t count = 0;
-    if (out_.moves != nullptr || out_.move_count != nullptr) {
-      for (std::int32_t i = 0; i < keep; ++i) {
-        node_id const v = space_.path[i];
-        if (v == i) continue;
-        std::int64_t const base = in_.parameters.position[b_];
-        put(out_.moves, begin_ + count++, slot_move{base + v, base + i});
-      }
-    }
+    slot_move* const moves = out_.moves == nullptr ? nullptr : out_.moves + begin_;
+    std::int32_t const count =
+        tev::write_moves(space_.path, keep, in_.parameters.position[b_], flat_slots{}, moves).moves;
     put(out_.move_count, b_, count);
     fill(out_.moves, begin_ + count, begin_ + out_.width, slot_move{-1, -1});
   }

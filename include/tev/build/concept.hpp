@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "tev/core/error.hpp"
@@ -43,12 +42,8 @@ concept builder = draft_rows<Draft> && requires(B const& b, Draft const& d, std:
 
 /// Throws `argument_error` naming the builder unless horizon and budget are at least 0.
 inline void require_sizes(char const* builder_name, std::int32_t horizon, std::int32_t budget) {
-  auto const check = [&](char const* argument, std::int32_t value) {
-    require(value >= 0, std::string(builder_name) + ": " + argument + " is " +
-                            std::to_string(value) + ", needs >= 0");
-  };
-  check("horizon", horizon);
-  check("budget", budget);
+  require_argument(horizon >= 0, builder_name, "horizon", horizon, ">= 0");
+  require_argument(budget >= 0, builder_name, "budget", budget, ">= 0");
 }
 
 }  // namespace tev

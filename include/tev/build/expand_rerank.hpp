@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "tev/build/concept.hpp"
 #include "tev/build/level_drafter.hpp"
@@ -28,7 +27,7 @@ struct expand_rerank {
   [[nodiscard]] built_tree operator()(Draft&& draft, std::int32_t horizon,
                                       std::int32_t budget) const {
     require_sizes("expand_rerank", horizon, budget);
-    require(top_k >= 1, "expand_rerank: top_k is " + std::to_string(top_k) + ", needs >= 1");
+    require_argument(top_k >= 1, "expand_rerank", "top_k", top_k, ">= 1");
     return with_level_drafter(draft, [&](auto& drafter) {
       detail::level_expansion expansion(top_k, budget);
       for (std::int32_t level = 0; budget > 0 && level < horizon && !expansion.ended(); ++level)

@@ -70,7 +70,8 @@ struct commit_counts {
 /// Commits the first `keep` nodes of an accepted path when node i was written to logical slot
 /// base + i: writes the moves, in physical slots, and returns the counts.
 ///
-/// `path`: the root first, ascending nodes; `keep` in [0, path.size()]; `moves`: room for keep - 1.
+/// `path`: the root first, ascending nodes; `keep` in [0, path.size()]; `moves`: room for keep - 1,
+/// or null, and then they are only counted.
 /// Moves come in ascending path position, and only where source and destination differ. In logical
 /// order a destination never lies behind its source, so that they may be executed one after the
 /// other in place. Afterwards the cache holds base + keep rows: the root's and the accepted
@@ -85,7 +86,8 @@ TEV_HOST_DEVICE constexpr commit_counts write_moves(node_id const* path, std::in
     if (from == to) continue;
     // The first row that moves has the lowest source.
     if (counts.moves == 0) counts.overlap = path[i] < keep;
-    moves[counts.moves++] = {slots.slot(from), slots.slot(to)};
+    if (moves != nullptr) moves[counts.moves] = {slots.slot(from), slots.slot(to)};
+    ++counts.moves;
   }
   std::int64_t const rest = counts.length % slots.page_size() != 0 ? 1 : 0;
   counts.pages_used = counts.length / slots.page_size() + rest;
