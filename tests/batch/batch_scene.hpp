@@ -256,4 +256,17 @@ inline rc::Gen<request_case> request_cases(std::int32_t vocab) {
   });
 }
 
+/// A chain over three tokens of which the second is nearly certain.
+inline request_case plain_request(std::int32_t nodes) {
+  request_case r;
+  for (std::int32_t v = 0; v < nodes; ++v) {
+    r.parents.push_back(v - 1);
+    r.tokens.push_back(1);
+    r.logits.push_back({0, 9, 1});
+    r.allowed.push_back({true, true, true});
+    r.bias.push_back({0, 0, 0});
+  }
+  return r;
+}
+
 }  // namespace tev_test
