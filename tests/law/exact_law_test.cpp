@@ -14,6 +14,7 @@
 #include "support/expected_law.hpp"
 #include "support/generators.hpp"
 #include "support/instance.hpp"
+#include "support/law_tally.hpp"
 #include "tev/distribution/softmax_storage.hpp"
 #include "tev/exit_law/exit_law.hpp"
 #include "tev/team/serial_team.hpp"
@@ -28,34 +29,14 @@ using namespace tev_test;
 constexpr int trees_per_case = 4;
 constexpr std::size_t outcome_limit = 100'000;
 
-struct tally {
-  std::size_t laws = 0, outcomes = 0, too_large = 0;
-};
-
-void expect_exact(integer_scene& scene, tally& t) {
-  auto const p = scene.prepared();
-  auto const expected = expected_law(p);
-  auto const unit = exact_unit(p);
-  verifier_workspace space(p.tree.size());
-  for_each_verifier([&](std::string const& name, auto const& make) {
-    auto const law = enumerated_law(make(unit, space), p, outcome_limit, t.outcomes);
-    if (!law) {
-      ++t.too_large;
-      return;
-    }
-    ++t.laws;
-    RC_LOG() << name << '\n';
-    RC_ASSERT(*law == expected);
-  });
-}
-
 TEST(ExactLaw, OfEveryVerifierIsTheExitLawOnGeneratedTrees) {
-  tally t;
+  law_tally t;
   bool const held = rc::check("the enumerated law equals the exit law", [&t] {
     for (int k = 0; k < trees_per_case; ++k) {
       auto const i = *instances();
       integer_scene scene(i);
-      expect_exact(scene, t);
+      auto const p = scene.prepared();
+      expect_laws(p, expected_law(p), exact_unit(p), outcome_limit, t);
     }
   });
   EXPECT_TRUE(held);

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "support/all_verifiers.hpp"
 #include "support/enumerating_source.hpp"
 #include "support/expected_law.hpp"
 #include "support/generators.hpp"
 #include "support/instance.hpp"
+#include "support/law_tally.hpp"
 #include "tev/distribution/softmax_storage.hpp"
 #include "tev/random/philox.hpp"
 #include "tev/team/serial_team.hpp"
@@ -147,8 +147,8 @@ std::vector<std::uint64_t> naive_row(filtered_case const& c, std::size_t v) {
   return left;
 }
 
-struct tally {
-  std::size_t laws = 0, outcomes = 0, too_large = 0, filtered = 0;
+struct tally : law_tally {
+  std::size_t filtered = 0;
 };
 
 void expect_exact(filtered_case const& c, tally& t) {
@@ -167,18 +167,7 @@ void expect_exact(filtered_case const& c, tally& t) {
   auto const& tree = scene.tree();
   tev::problem<tev::tree_view, rows> const p{
       tree.view(), {storage.rows(source_of(c), tree.size(), c.sampling)}, 5, 9};
-  verifier_workspace space(tree.size());
-  for_each_verifier([&](std::string const& name, auto const& make) {
-    auto const law =
-        enumerated_law(make(exact_unit(expected_problem), space), p, outcome_limit, t.outcomes);
-    if (!law) {
-      ++t.too_large;
-      return;
-    }
-    ++t.laws;
-    RC_LOG() << name << '\n';
-    RC_ASSERT(*law == expected);
-  });
+  expect_laws(p, expected, exact_unit(expected_problem), outcome_limit, t);
 }
 
 TEST(FilteredLaw, OfEveryVerifierIsTheExitLawOfTheFilteredRows) {
